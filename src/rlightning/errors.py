@@ -1,0 +1,83 @@
+"""Every error that RLightning raises on purpose, in one tree.
+
+Catch `RLightningError` for all of them. Classes that a caller would also expect as a built-in
+(`ValueError`, `TypeError`, `TimeoutError`) inherit from that built-in too.
+"""
+
+from __future__ import annotations
+
+
+class RLightningError(Exception):
+    """Root of all errors raised by RLightning."""
+
+
+class RoutingError(RLightningError):
+    """A router was asked for something that it cannot answer."""
+
+
+class RoutingValueError(RoutingError, ValueError):
+    """A value given to a router is not allowed."""
+
+
+class RoutingTypeError(RoutingError, TypeError):
+    """A value given to a router has the wrong type."""
+
+
+class RoutingTimeoutError(RoutingError, TimeoutError):
+    """No policy became available before the deadline."""
+
+
+class ConfigError(RLightningError, ValueError):
+    """The configuration is wrong; the message lists every fault found."""
+
+
+class MissingExtraError(RLightningError, ImportError):
+    """An optional dependency is needed; the message names the extra that brings it."""
+
+
+class DispatchError(RLightningError):
+    """A task could not be sent, or a lease was misused."""
+
+
+class DispatchTimeoutError(DispatchError, TimeoutError):
+    """A worker had no room before the deadline; the message shows who waits for whom."""
+
+
+class WorkerError(RLightningError):
+    """A worker failed; `worker_id` names it."""
+
+    def __init__(self, message: str, *, worker_id: str | None = None) -> None:
+        super().__init__(message)
+        self.worker_id = worker_id
+
+
+class WorkerDiedError(WorkerError):
+    """The worker is gone: its calls cannot be answered any more."""
+
+
+class TaskCancelledError(WorkerError):
+    """The call was cancelled before it ran."""
+
+
+class TaskTimeoutError(WorkerError, TimeoutError):
+    """A call was not answered before its deadline."""
+
+
+class EnvironmentFailedError(WorkerError):
+    """An environment could not be made, raised, or answered something unusable."""
+
+
+class SpaceError(RLightningError, TypeError):
+    """An observation or action space is not supported, or two spaces differ."""
+
+
+class NotFiniteError(RLightningError, ArithmeticError):
+    """A quantity of the training became NaN or infinite; the message names it."""
+
+
+class CheckpointError(RLightningError):
+    """A checkpoint is damaged, of another format version, or of another environment."""
+
+
+class RunFolderError(RLightningError, OSError):
+    """A run folder cannot be found, written or read."""
