@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
+
+from rlightning.config.block import ConfigBlock
 
 Vectorization: TypeAlias = Literal["auto", "native", "sync"]
 ImportPath: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
 
 
-class EnvConfig(BaseModel):
+class EnvConfig(ConfigBlock):
     """One kind of environment; several may stand side by side in a run.
 
     Frozen; unknown keys are refused.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(
         min_length=1,
@@ -26,13 +26,11 @@ class EnvConfig(BaseModel):
     num_workers: int = Field(
         default=1,
         ge=1,
-        strict=True,
         description="Environment workers of this kind. Unit: workers. Default: 1.",
     )
     num_envs: int = Field(
         default=8,
         ge=1,
-        strict=True,
         description="Sub-environments that each worker steps as one batch. "
         "Unit: sub-environments. Default: 8.",
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import Field, PositiveInt
+
+from rlightning.config.block import ConfigBlock
 
 ActivationName = Literal["tanh", "relu", "elu", "gelu", "silu"]
 
 
-class PolicyConfig(BaseModel):
+class PolicyConfig(ConfigBlock):
     """What the policy is made of and how many replicas of it answer requests."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     num_eval_policies: PositiveInt = Field(
         default=2,

@@ -14,25 +14,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    PositiveFloat,
-    PositiveInt,
-)
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+
+from rlightning.config.algorithm_config import AlgorithmConfig
 
 ScheduleName = Literal["linear", "constant"]
 
 
-class PPOConfig(BaseModel):
-    """Settings of `rlightning.algorithm.ppo.PPO`."""
+class PPOConfig(AlgorithmConfig):
+    """Settings of `rlightning.algorithm.ppo.PPO`; settings of variants derive from it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    name: Literal["ppo"] = Field(
+    name: str = Field(
         default="ppo",
+        min_length=1,
         description="Which algorithm. Unit: name. Default: ppo. Source: Schulman et al. 2017.",
     )
     learning_rate: PositiveFloat = Field(

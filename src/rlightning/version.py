@@ -1,5 +1,0 @@
-"""The version of RLightning, in one place."""
-
-from __future__ import annotations
-
-__version__ = "0.1.0"
