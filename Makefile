@@ -1,0 +1,79 @@
+# One word for each duty. Each target makes or refreshes .venv first; the second time that takes no time.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+# The first interpreter that starts and is new enough; name another with `make PYTHON=python3.12 …`.
+IS_NEW_ENOUGH := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
+	if $$candidate -c '$(IS_NEW_ENOUGH)' >/dev/null 2>&1; then echo $$candidate; break; fi; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALLED_TO_RUN := $(VENV)/installed-to-run
+INSTALLED_TO_DEVELOP := $(VENV)/installed-to-develop
+CHECKED_FOLDERS := src $(wildcard benchmarks examples)
+PYTEST_WORKERS ?= 2
+
+# Tests and benchmarks measure one thread at a time, whatever the machine has.
+export OMP_NUM_THREADS ?= 1
+export MPLBACKEND ?= Agg
+
+.PHONY: help train test check lint types imports format docs coverage bench bars clean
+
+help:  ## Say what each target does
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+train: $(INSTALLED_TO_RUN)  ## Train PPO on CartPole-v1, evaluate it and write a report
+	$(BIN)/rlightning train cartpole-ppo
+
+test: check docs coverage  ## Everything that must pass: checks, documentation, tests, coverage
+
+check: lint types imports  ## Style, types and the direction of imports
+
+lint: $(INSTALLED_TO_DEVELOP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(INSTALLED_TO_DEVELOP)
+	$(BIN)/mypy $(CHECKED_FOLDERS)
+
+imports: $(INSTALLED_TO_DEVELOP)
+	$(BIN)/lint-imports --no-logo
+
+format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out and mend what can be mended without thought
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(INSTALLED_TO_DEVELOP)  ## Build the documentation into site/; every warning is an error
+	$(BIN)/mkdocs build --strict --quiet
+
+coverage: $(INSTALLED_TO_DEVELOP)
+	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --cov --cov-report= --cov-fail-under=90
+	$(BIN)/coverage report --fail-under=90 --format=total
+	$(BIN)/coverage report --fail-under=100 --include='*/policy/utils/*,*/dispatch/*,*/algorithm/returns.py'
+
+bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
+	set -e; for benchmark in router overhead; do \
+		if [ -f benchmarks/$$benchmark.py ]; then $(BIN)/python -m benchmarks.$$benchmark; fi; done
+
+bars: $(INSTALLED_TO_RUN)  ## Repeat the measurements of README's table of numbers
+	$(BIN)/python -m benchmarks.bars
+
+clean:  ## Remove everything that can be made again, the virtual environment too
+	rm -rf $(VENV) site build dist htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache \
+		.hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "expected Python 3.11 to 3.13, found none; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED_TO_RUN): $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable .
+	@touch $@
+
+$(INSTALLED_TO_DEVELOP): $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[dev,docs]'
+	@touch $(INSTALLED_TO_RUN) $@
