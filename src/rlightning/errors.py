@@ -71,6 +71,14 @@ class SpaceError(RLightningError, TypeError):
     """An observation or action space is not supported, or two spaces differ."""
 
 
+class ShapeError(RLightningError, ValueError):
+    """An array has another shape or type than the one agreed on."""
+
+
+class WeightsError(RLightningError, ValueError):
+    """Published weights do not fit the module, or are older than those it has."""
+
+
 class NotFiniteError(RLightningError, ArithmeticError):
     """A quantity of the training became NaN or infinite; the message names it."""
 
@@ -81,3 +89,7 @@ class CheckpointError(RLightningError):
 
 class RunFolderError(RLightningError, OSError):
     """A run folder cannot be found, written or read."""
+
+
+class MetricsError(RLightningError):
+    """An output of metrics could not be written; the message names the sink."""
