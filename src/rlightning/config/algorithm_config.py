@@ -10,12 +10,14 @@ from rlightning.config.block import ConfigBlock
 from rlightning.errors import ConfigError
 from rlightning.registry import Registry
 
+DEFAULT_ALGORITHM = "ppo"
+
 
 class AlgorithmConfig(ConfigBlock):
     """Settings that all algorithms have; own algorithms derive their settings from it."""
 
     name: str = Field(
-        "ppo",
+        DEFAULT_ALGORITHM,
         min_length=1,
         description="Algorithm: `ppo`, a name given to `register_algorithm`, or an import path "
         "`package.module:Class`.",
@@ -52,7 +54,10 @@ def algorithm_settings_model(name: str) -> type[AlgorithmConfig]:
     """
     if name in _SETTINGS_OF_BUILT_INS.names():
         return _SETTINGS_OF_BUILT_INS.get(name)
-    model = getattr(ALGORITHMS.get(name), "config_model", AlgorithmConfig)
+    algorithm = ALGORITHMS.get(name)
+    if not isinstance(algorithm, type):
+        raise ConfigError(f"expected a class as algorithm {name!r}, got {algorithm!r}")
+    model = getattr(algorithm, "config_model", AlgorithmConfig)
     if not (isinstance(model, type) and issubclass(model, AlgorithmConfig)):
         raise ConfigError(
             f"expected config_model of algorithm {name!r} to be a subclass of AlgorithmConfig, "

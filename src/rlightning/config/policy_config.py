@@ -77,11 +77,11 @@ class PolicyConfig(ConfigBlock):
     )
     device: str = Field(
         default="auto",
-        min_length=1,
+        pattern=r"^(auto|cpu|cuda(:\d+)?)$",
         description=(
-            "Where the tensors live: auto, cpu, cuda, cuda:<index> or mps. Unit: name. "
+            "Where the tensors live: auto, cpu, cuda or cuda:<index>. Unit: name. "
             "Default: auto, which takes cuda where there is one and the cpu otherwise. "
-            "Source: small networks are not quicker on mps, so auto never takes it."
+            "Source: what the machine offers."
         ),
     )
     kwargs: dict[str, Any] = Field(

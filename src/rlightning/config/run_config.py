@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
@@ -14,7 +15,11 @@ from pydantic import (
     model_validator,
 )
 
-from rlightning.config.algorithm_config import AlgorithmConfig, algorithm_settings_model
+from rlightning.config.algorithm_config import (
+    DEFAULT_ALGORITHM,
+    AlgorithmConfig,
+    algorithm_settings_model,
+)
 from rlightning.config.block import ConfigBlock
 from rlightning.config.cluster_config import ClusterConfig
 from rlightning.config.engine_config import EngineConfig
@@ -25,11 +30,16 @@ from rlightning.config.routing_config import RoutingConfig
 
 ONE_ENVIRONMENT = "<one>"
 SEVERAL_ENVIRONMENTS = "<several>"
-DEFAULT_ALGORITHM = "ppo"
 
 
 def _number_of_env_blocks(value: object) -> str:
     return SEVERAL_ENVIRONMENTS if isinstance(value, list | tuple) else ONE_ENVIRONMENT
+
+
+def _at_least_one(blocks: tuple[EnvConfig, ...]) -> tuple[EnvConfig, ...]:
+    if not blocks:
+        raise ValueError("expected at least one environment block, got an empty list")
+    return blocks
 
 
 def _read_algorithm(value: Any) -> Any:
@@ -47,7 +57,7 @@ def _default_algorithm() -> AlgorithmConfig:
 
 EnvBlocks = Annotated[
     Annotated[EnvConfig, Tag(ONE_ENVIRONMENT)]
-    | Annotated[tuple[EnvConfig, ...], Field(min_length=1), Tag(SEVERAL_ENVIRONMENTS)],
+    | Annotated[tuple[EnvConfig, ...], AfterValidator(_at_least_one), Tag(SEVERAL_ENVIRONMENTS)],
     Discriminator(_number_of_env_blocks),
 ]
 
