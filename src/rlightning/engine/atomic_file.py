@@ -24,7 +24,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
+        partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise

@@ -1,0 +1,58 @@
+"""Progress as plain lines, for logs and pipes."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from rlightning.metrics.iteration_report import IterationReport, Row
+from rlightning.metrics.pace import Pace
+from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
+from rlightning.metrics.sink import Sink
+
+
+class ConsoleLines(Sink):
+    """Prints one aligned line for each iteration, every number with its unit.
+
+    Args:
+        console: Where to print.
+        total_env_steps: Steps at which the run is complete.
+    """
+
+    name = "console lines"
+
+    def __init__(self, console: Console, total_env_steps: int) -> None:
+        self._console = console
+        self._pace = Pace(total_env_steps)
+        self._total = readable_count(total_env_steps)
+
+    def record(self, report: IterationReport, row: Row) -> None:
+        """Print one line."""
+        self._pace.add(report.seconds, report.env_steps)
+        self._console.print(self._line(report, row), markup=False, highlight=False, soft_wrap=True)
+
+    def _line(self, report: IterationReport, row: Row) -> str:
+        steps = readable_count(report.env_steps).rjust(len(self._total))
+        left = readable_duration(self._pace.seconds_left())
+        mean, spread = row.get("episode_return_mean"), row.get("episode_return_std")
+        parts = [
+            f"iteration {report.iteration:>5}",
+            f"{self._pace.share_done():>4.0%} {steps}/{self._total} steps",
+            f"{left:>8} left",
+            f"return {readable_value(mean):>8} ± {readable_value(spread):<6}",
+            f"length {readable_value(row.get('episode_length_mean')):>6} steps",
+            f"{readable_count(report.steps_per_second):>7} steps/s",
+            phase_shares(report),
+        ]
+        if report.evaluation:
+            results = report.evaluation.items()
+            parts.append("evaluation " + " ".join(f"{k} {readable_value(v)}" for k, v in results))
+        return " | ".join(part for part in parts if part)
+
+
+def phase_shares(report: IterationReport) -> str:
+    """Return the share of time of each phase, such as ``inference 41%  update 59%``."""
+    total = sum(report.time_shares.values())
+    if total <= 0:
+        return ""
+    shares = report.time_shares.items()
+    return "  ".join(f"{phase} {seconds / total:>3.0%}" for phase, seconds in shares)

@@ -1,0 +1,93 @@
+"""What the live panel shows: five lines that answer how far, how well, how fast, where, by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rlightning.metrics.iteration_report import IterationReport, Row
+from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
+from rlightning.metrics.share_bar import ShareBar
+from rlightning.metrics.task_shares import tasks_by_replica
+from rlightning.metrics.trail import sparkline
+
+SPARKLINE_WIDTH = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PanelContent:
+    """Everything one drawing of the panel needs.
+
+    Attributes:
+        report: Newest iteration.
+        row: The same, flat.
+        returns: Course of the mean return, oldest first.
+        total_env_steps: Steps at which the run is complete.
+        share_done: From 0 to 1.
+        seconds_left: None if it is not known yet.
+    """
+
+    report: IterationReport
+    row: Row
+    returns: tuple[float, ...]
+    total_env_steps: int
+    share_done: float
+    seconds_left: float | None
+
+
+def draw_panel(content: PanelContent) -> Table:
+    """Return the lines of the panel, each with its name in front."""
+    report = content.report
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_row("progress", ProgressBar(total=1.0, completed=content.share_done))
+    table.add_row("", _progress(content))
+    table.add_row("return", _returns(content))
+    table.add_row("speed", _speed(report))
+    table.add_row("time", ShareBar(report.time_shares))
+    table.add_row("replicas", ShareBar(tasks_by_replica(report.tasks)))
+    if report.evaluation:
+        table.add_row("evaluation", _evaluation(report.evaluation))
+    return table
+
+
+def _progress(content: PanelContent) -> Text:
+    report = content.report
+    steps = f"{readable_count(report.env_steps)} of {readable_count(content.total_env_steps)} steps"
+    return Text("   ").join(
+        [
+            Text(f"{content.share_done:.0%}", style="bold"),
+            Text(steps),
+            Text(f"{readable_duration(report.seconds)} so far", style="dim"),
+            Text(f"{readable_duration(content.seconds_left)} left", style="bold"),
+        ]
+    )
+
+
+def _returns(content: PanelContent) -> Text:
+    row = content.row
+    mean, spread = row.get("episode_return_mean"), row.get("episode_return_std")
+    if mean is None:
+        return Text("no episode has ended yet", style="dim")
+    line = Text(sparkline(content.returns, SPARKLINE_WIDTH).ljust(SPARKLINE_WIDTH), style="green")
+    line.append(f"  {readable_value(mean)}", style="bold default")
+    line.append(f" ± {readable_value(spread)}", style="default")
+    length = readable_count(row.get("episode_length_mean") or 0)
+    line.append(f"   {length} steps long", style="dim")
+    return line
+
+
+def _speed(report: IterationReport) -> Text:
+    line = Text(f"{readable_count(report.steps_per_second)} steps/s", style="bold")
+    line.append(f"   iteration {report.iteration}", style="not bold")
+    line.append(f"   policy version {report.policy_version}", style="not bold dim")
+    return line
+
+
+def _evaluation(results: Mapping[str, float]) -> Text:
+    return Text("   ".join(f"{name} {readable_value(value)}" for name, value in results.items()))
