@@ -31,6 +31,7 @@ class LivePanel(Sink):
     name = "live panel"
 
     def __init__(self, console: Console, total_env_steps: int, title: str = "") -> None:
+        self._console = console
         self._total_env_steps = total_env_steps
         self._title = title or "training"
         self._pace = Pace(total_env_steps)
@@ -74,5 +75,5 @@ class LivePanel(Sink):
             title=Text(self._title, style="bold"),
             title_align="left",
             padding=(0, 1),
-            width=min(MAX_WIDTH, self._live.console.width),
+            width=min(MAX_WIDTH, self._console.width),
         )
