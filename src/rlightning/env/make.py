@@ -1,0 +1,163 @@
+"""From the id of an environment to its fastest vectorised form."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import DependencyNotInstalled
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from rlightning.config.env_config import EnvConfig
+from rlightning.errors import ConfigError, EnvironmentFailedError, MissingExtraError
+from rlightning.registry import did_you_mean, import_object
+
+AnyEnv: TypeAlias = gymnasium.Env[Any, Any]
+Wrapper: TypeAlias = Callable[[AnyEnv], AnyEnv]
+
+EXTRA_OF_PART = {"mujoco": "mujoco", "ale": "atari", "ale_py": "atari", "envpool": "envpool"}
+"""Parts of an id, an entry point or a module name, and the extra that brings what they need."""
+
+
+def make_vector_env(config: EnvConfig) -> VectorEnv[Any, Any, Any]:
+    """Make the environment of a worker, with `config.num_envs` sub-environments.
+
+    The implementation that the environment registers is taken where there is one and nothing
+    speaks against it. Otherwise sub-environments are stepped one after the other, with resets on
+    demand: no step is spent on a reset and no observation of an episode's end is lost.
+
+    Raises:
+        EnvironmentFailedError: If the id is unknown (the nearest one is named) or the
+            constructor fails.
+        MissingExtraError: If a package is missing.
+        ConfigError: If a wrapper cannot be imported, or the vectorization cannot be had.
+    """
+    spec = find_env_spec(config.id)
+    if _is_native(config, spec):
+        make = partial(_make_native, config, spec)
+    else:
+        wrappers = [_import_wrapper(path) for path in config.wrappers]
+        make = partial(_make_sync, config, spec, wrappers)
+    try:
+        return make()
+    except (ImportError, DependencyNotInstalled) as error:
+        raise _missing_package(config.id, spec.entry_point, error) from error
+    except Exception as error:
+        raise EnvironmentFailedError(
+            f"expected environment {config.id!r} to be made with kwargs {config.kwargs}, "
+            f"got {type(error).__name__}: {error}; correct env.kwargs or the environment"
+        ) from error
+
+
+def find_env_spec(env_id: str) -> EnvSpec:
+    """Return what Gymnasium knows of an id, after importing its module if it names one.
+
+    Raises:
+        EnvironmentFailedError: If the module or the id is unknown.
+        MissingExtraError: If the id belongs to an optional package that is missing.
+    """
+    module_name, _, name = env_id.rpartition(":")
+    if name.startswith("ALE/"):
+        module_name = module_name or "ale_py"
+    if module_name:
+        _import_module(env_id, module_name)
+    spec = gymnasium.registry.get(name)
+    if spec is None:
+        raise EnvironmentFailedError(
+            f"expected the id of an environment, got {env_id!r}, which is not registered"
+            f"{did_you_mean(name, gymnasium.registry)}; "
+            "write 'module:Env-v0' to import the module that registers it"
+        )
+    return spec
+
+
+def _import_module(env_id: str, module_name: str) -> None:
+    try:
+        importlib.import_module(module_name)
+    except ImportError as error:
+        raise _missing_package(env_id, module_name, error) from error
+    except Exception as error:
+        raise EnvironmentFailedError(
+            f"expected module {module_name!r} of {env_id!r} to be imported, "
+            f"got {type(error).__name__}: {error}; correct the module"
+        ) from error
+
+
+def _missing_package(env_id: str, source: object, error: ImportError | Exception) -> Exception:
+    parts = f"{env_id} {source}".lower().replace("/", " ").replace(":", " ").replace(".", " ")
+    for part in parts.split():
+        if part in EXTRA_OF_PART:
+            extra = EXTRA_OF_PART[part]
+            return MissingExtraError(
+                f"environment {env_id!r} needs the extra {extra!r}, got: {error}; "
+                f"install it with: pip install 'rlightning[{extra}]'"
+            )
+    return EnvironmentFailedError(
+        f"expected the packages of environment {env_id!r} to be installed, "
+        f"got {type(error).__name__}: {error}; install what it names, or put its folder on "
+        "PYTHONPATH"
+    )
+
+
+def _is_native(config: EnvConfig, spec: EnvSpec) -> bool:
+    reasons = []
+    if spec.vector_entry_point is None:
+        reasons.append("it registers none")
+    if config.wrappers:
+        reasons.append("wrappers stand around single environments")
+    if spec.additional_wrappers:
+        reasons.append("its registration adds wrappers to single environments")
+    if config.vectorization == "native" and reasons:
+        raise ConfigError(
+            f"expected a vectorised implementation of {config.id!r}, got none to use: "
+            f"{' and '.join(reasons)}; set env.vectorization to 'auto'"
+        )
+    return config.vectorization != "sync" and not reasons
+
+
+def _make_native(config: EnvConfig, spec: EnvSpec) -> VectorEnv[Any, Any, Any]:
+    return gymnasium.make_vec(
+        spec,
+        num_envs=config.num_envs,
+        vectorization_mode="vector_entry_point",
+        **config.kwargs,
+    )
+
+
+def _make_sync(
+    config: EnvConfig, spec: EnvSpec, wrappers: list[Wrapper]
+) -> VectorEnv[Any, Any, Any]:
+    envs: list[AnyEnv] = []
+    try:
+        for _ in range(config.num_envs):
+            # Every batch is checked by the worker, so the checker of first steps is left out.
+            envs.append(gymnasium.make(spec, disable_env_checker=True, **config.kwargs))
+            for wrap in wrappers:
+                envs[-1] = wrap(envs[-1])
+        return SyncVectorEnv(
+            [partial(_same, env) for env in envs],
+            copy=False,  # the worker copies every batch into its fragment
+            autoreset_mode=AutoresetMode.DISABLED,
+        )
+    except BaseException:
+        for env in envs:
+            env.close()
+        raise
+
+
+def _same(env: AnyEnv) -> AnyEnv:
+    return env
+
+
+def _import_wrapper(path: str) -> Wrapper:
+    wrapper = import_object(path)
+    if not callable(wrapper):
+        raise ConfigError(
+            f"expected wrapper {path!r} to be a callable that takes an environment, "
+            f"got {wrapper!r}; name a wrapper class or a function"
+        )
+    return cast("Wrapper", wrapper)

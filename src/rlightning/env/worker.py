@@ -1,0 +1,229 @@
+"""The object that hosts one vectorised environment and writes its fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlightning.config.env_config import EnvConfig
+from rlightning.env.action_adapter import create_action_adapter
+from rlightning.env.action_noise import draw_noise
+from rlightning.env.episode_tracker import EpisodeTracker
+from rlightning.env.finite import refuse_not_finite
+from rlightning.env.fragment_buffer import FragmentBuffer
+from rlightning.env.make import make_vector_env
+from rlightning.env.observation_adapter import create_observation_adapter
+from rlightning.env.simulator import AnyVectorEnv, StepResult, create_simulator
+from rlightning.env.space_kind import SpaceKind
+from rlightning.env_id import EnvId, format_env_id
+from rlightning.errors import CheckpointError, EnvironmentFailedError, RLightningError, SpaceError
+from rlightning.types import ActionBatch, Array, Fragment, ObservationBatch
+
+ENV_PREFIX = "env"
+
+
+class EnvWorker:
+    """Steps `num_envs` sub-environments as one batch and keeps every transition where it arises.
+
+    Whatever the environment's autoreset mode: no transition joins two episodes, and no array
+    that was handed out changes later. One caller at a time; `describe_activity` may be called
+    from any thread. After a failure `reset` must come before the next step.
+
+    Attributes:
+        env_id: Such as ``env-3``.
+    """
+
+    def __init__(
+        self, config: EnvConfig, worker_index: int, rollout_length: int, seed: int
+    ) -> None:
+        """Make the environment; nothing is stepped yet.
+
+        Args:
+            config: What to host.
+            worker_index: 0-based number over all configurations of the run.
+            rollout_length: Steps `T` of a fragment.
+            seed: Of the run. The worker derives its own from it and its index.
+
+        Raises:
+            EnvironmentFailedError: If the environment cannot be made.
+            SpaceError: If a space is not supported.
+        """
+        self.env_id = format_env_id(EnvId(ENV_PREFIX, worker_index))
+        self._name = config.id
+        self._activity: str | None = "starting"
+        self._num_envs, self._rollout_length = config.num_envs, rollout_length
+        self._num_steps = 0
+        self._buffer: FragmentBuffer | None = None
+        self._episodes = EpisodeTracker(self.env_id, self._num_envs)
+        streams = np.random.SeedSequence((seed, worker_index)).spawn(2)
+        self._seed_generator, self._noise_generator = map(np.random.default_rng, streams)
+        self._vector_env = make_vector_env(config)
+        try:
+            self._adapt(self._vector_env, config.flatten_observation)
+        except Exception:
+            self._vector_env.close()
+            raise
+
+    def _adapt(self, vector_env: AnyVectorEnv, flatten: bool) -> None:
+        observations = create_observation_adapter(
+            vector_env.single_observation_space, flatten=flatten
+        )
+        self._actions = create_action_adapter(vector_env.single_action_space)
+        self._simulator = create_simulator(vector_env, observations)
+        self._kind = SpaceKind(observations.space, self._actions.space)
+
+    def kind(self) -> SpaceKind:
+        """Return the spaces as the policy sees them."""
+        return self._kind
+
+    def identity(self) -> str:
+        """Return `env_id`, so that a group can check that no two workers share one."""
+        return self.env_id
+
+    def reset(self) -> ObservationBatch:
+        """Start new episodes and a new fragment everywhere; what was unfinished is dropped.
+
+        Raises:
+            EnvironmentFailedError: If the environment raises or shows something unusable.
+        """
+        self._activity = "reset"
+        self._episodes = EpisodeTracker(self.env_id, self._num_envs)
+        buffer = FragmentBuffer(self._kind, self._rollout_length, self._num_envs)
+        try:
+            seed = int(self._seed_generator.integers(2**31))
+            self._simulator.reset(seed, buffer.observation[0])
+            refuse_not_finite("observation", buffer.observation[0])
+        except Exception as error:
+            raise self._failure(error) from error
+        self._buffer = buffer
+        self._activity = "waiting for its first action"
+        return self._request(buffer.observation[0])
+
+    def step(self, answer: ActionBatch) -> ObservationBatch:
+        """Act in all sub-environments and write the whole transition into the fragment.
+
+        Args:
+            answer: Actions for the observations handed out last.
+
+        Returns:
+            What is seen now, with fresh noise. Its arrays never change.
+
+        Raises:
+            EnvironmentFailedError: If the environment raises or answers something unusable, or
+                if the call comes before `reset` or before a full fragment was taken.
+            SpaceError: If the actions have another shape than the action space.
+            NotFiniteError: If an action of a `Box` space is NaN or infinite.
+        """
+        buffer = self._buffer
+        if buffer is None or buffer.is_full:
+            raise self._misuse(buffer)
+        self._refuse_wrong_actions(answer)
+        action = self._actions.to_env(answer.action)
+        self._num_steps += 1
+        self._activity = None
+        seen = buffer.observation[buffer.num_rows + 1]
+        try:
+            result = self._simulator.step(action, seen)
+            _refuse_unusable(result, seen)
+        except Exception as error:
+            raise self._failure(error) from error
+        buffer.add(answer, result)
+        return self._request(seen)
+
+    def take_fragment(self) -> Fragment:
+        """Hand out the full fragment and begin the next one with what is seen now.
+
+        Raises:
+            EnvironmentFailedError: If the fragment does not have all its steps yet.
+        """
+        buffer = self._buffer
+        if buffer is None or not buffer.is_full:
+            have = 0 if buffer is None else buffer.num_rows
+            raise EnvironmentFailedError(
+                f"expected {self._rollout_length} steps in the fragment of {self.env_id}, "
+                f"got {have}; step the worker until its fragment is full",
+                worker_id=self.env_id,
+            )
+        self._buffer = FragmentBuffer(self._kind, self._rollout_length, self._num_envs)
+        self._buffer.observation[0] = buffer.observation[-1]
+        episodes = self._episodes.finish(
+            buffer.reward, buffer.terminated, buffer.truncated, buffer.valid
+        )
+        return buffer.finish(self.env_id, episodes)
+
+    def state(self) -> dict[str, Any]:
+        """Return the states of the random generators: plain dicts of numbers and texts."""
+        return {
+            "seeds": dict(self._seed_generator.bit_generator.state),
+            "noise": dict(self._noise_generator.bit_generator.state),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over generator states; `reset` must follow and starts new episodes.
+
+        Raises:
+            CheckpointError: If the state was not made by `state`.
+        """
+        try:
+            self._seed_generator.bit_generator.state = state["seeds"]
+            self._noise_generator.bit_generator.state = state["noise"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"expected generator states 'seeds' and 'noise' of {self.env_id}, "
+                f"got {error!r}; take a checkpoint written by this version"
+            ) from error
+        self._buffer = None
+
+    def describe_activity(self) -> str:
+        """Return what the worker does now, for whoever finds it hanging."""
+        activity = self._activity or f"step {self._num_steps}"
+        return f"environment {self._name!r} ({self.env_id}), {activity}"
+
+    def close(self) -> None:
+        """Close the environment; a second call does nothing."""
+        self._activity = "closed"
+        self._buffer = None
+        self._vector_env.close()
+
+    def _request(self, seen: Array) -> ObservationBatch:
+        noise = draw_noise(self._noise_generator, self._kind.action_space, self._num_envs)
+        return ObservationBatch(env_id=self.env_id, observation=seen, noise=noise)
+
+    def _refuse_wrong_actions(self, answer: ActionBatch) -> None:
+        expected = (self._num_envs, *(self._actions.space.shape or ()))
+        if answer.action.shape != expected:
+            raise SpaceError(
+                f"expected actions of shape {expected} for {self.env_id}, "
+                f"got {answer.action.shape} from {answer.replica_id}; "
+                "build the policy for this worker's kind of environment"
+            )
+
+    def _failure(self, error: Exception) -> EnvironmentFailedError:
+        self._buffer = None
+        what = str(error)
+        if not isinstance(error, RLightningError):
+            what = (
+                f"expected an answer, got {type(error).__name__}: {error}; "
+                "look at the environment's own traceback"
+            )
+        return EnvironmentFailedError(f"{self.describe_activity()}: {what}", worker_id=self.env_id)
+
+    def _misuse(self, buffer: FragmentBuffer | None) -> EnvironmentFailedError:
+        if buffer is None:
+            wanted, got = "reset() before step()", "a step without it"
+        else:
+            wanted = f"take_fragment() after {self._rollout_length} steps"
+            got = "one step more"
+        return EnvironmentFailedError(
+            f"{self.describe_activity()}: expected {wanted}, got {got}; call it first",
+            worker_id=self.env_id,
+        )
+
+
+def _refuse_unusable(result: StepResult, seen: Array) -> None:
+    refuse_not_finite("observation", seen)
+    refuse_not_finite("reward", result.reward)
+    if result.final_observation is not None:
+        refuse_not_finite("last observation", result.final_observation)
