@@ -51,6 +51,12 @@ def configuration_reference() -> str:
     return "\n".join(sections)
 
 
+def setting_paths() -> list[str]:
+    """Return the paths of all settings, such as ``engine.total_env_steps``."""
+    in_blocks = [path for name, block in _blocks().items() for path, _ in _paths(name, block)]
+    return [*_run_fields(), *in_blocks]
+
+
 def configuration_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration file.
 
@@ -145,7 +151,7 @@ def _limits(field: FieldInfo) -> str:
         Le: ("le", "at most"),
     }
     limits = [
-        f", {words[type(limit)][1]} {getattr(limit, words[type(limit)][0]):g}"
+        f", {words[type(limit)][1]} {getattr(limit, words[type(limit)][0])}"
         for limit in field.metadata
         if type(limit) in words
     ]

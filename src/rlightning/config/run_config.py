@@ -74,7 +74,7 @@ class RunConfig(ConfigBlock):
     seed: int = Field(
         0,
         ge=0,
-        lt=2**32,
+        le=2**31 - 1,
         description="Seed of every random number: same seed, same settings, same machine: "
         "same run.",
     )

@@ -1,0 +1,46 @@
+"""Tell how a run or an evaluation ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from rlightning.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rlightning.engine.training import EvaluationResult, RunResult
+
+
+def tell_run(result: RunResult) -> None:
+    """Print where the run lies and how good the policy is.
+
+    Raises:
+        typer.Exit: With `ExitCode.INTERRUPTED` if the run was interrupted.
+    """
+    console = Console(soft_wrap=True)
+    steps = f"{result.env_steps:,}".replace(",", " ")
+    ending = "interrupted after" if result.was_interrupted else "finished:"
+    console.print(f"{ending} {steps} steps, {result.iterations} iterations", highlight=False)
+    if result.evaluation is not None:
+        tell_evaluation(result.evaluation)
+    console.print(f"run folder: {result.run_folder}", markup=False, highlight=False)
+    if result.was_interrupted:
+        _tell(console, f"go on with: rlightning resume {result.run_folder}")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    _tell(console, f"pictures of it with: rlightning report {result.run_folder}")
+
+
+def tell_evaluation(evaluation: EvaluationResult) -> None:
+    """Print mean, spread and length of the episodes."""
+    _tell(
+        Console(soft_wrap=True),
+        f"return over {evaluation.num_episodes} episodes: {evaluation.mean_return:.2f} "
+        f"± {evaluation.std_return:.2f} (from {evaluation.min_return:.2f} to "
+        f"{evaluation.max_return:.2f}), length {evaluation.mean_length:.1f} steps",
+    )
+
+
+def _tell(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False)
