@@ -27,6 +27,10 @@ class RoutingTimeoutError(RoutingError, TimeoutError):
     """No policy became available before the deadline."""
 
 
+class NoEvalPolicyError(RoutingError, RuntimeError):
+    """No eval policy is left that may be asked."""
+
+
 class ConfigError(RLightningError, ValueError):
     """The configuration is wrong; the message lists every fault found."""
 
