@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 INSTALLED_TO_RUN := $(VENV)/installed-to-run
 INSTALLED_TO_DEVELOP := $(VENV)/installed-to-develop
-CHECKED_FOLDERS := src $(wildcard benchmarks examples)
+CHECKED_FOLDERS := src $(wildcard benchmarks examples tools)
 PYTEST_WORKERS ?= 2
 
 # Tests and benchmarks measure one thread at a time, whatever the machine has.
@@ -43,12 +43,13 @@ types: $(INSTALLED_TO_DEVELOP)
 imports: $(INSTALLED_TO_DEVELOP)
 	$(BIN)/lint-imports --no-logo
 
-format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out and mend what can be mended without thought
+format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out, write the reference pages anew
+	$(BIN)/python tools/reference_pages.py
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 docs: $(INSTALLED_TO_DEVELOP)  ## Build the documentation into site/; every warning is an error
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict
 
 coverage: $(INSTALLED_TO_DEVELOP)
 	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --cov --cov-report= --cov-fail-under=90

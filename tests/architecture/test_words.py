@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-TEXT_SUFFIXES = set(
+TEXT_SUFFIXES = {
+    *(".cfg", ".css", ".html", ".ini", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""),
+}
     [".cfg", ".css", ".html", ".ini", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml"]
 ) | {""}
 PLACE_OF_ONE_MACHINE = re.compile(r"(?<![\w.}~-])/(?:home|root|work|Users|opt|mnt)/\w")
