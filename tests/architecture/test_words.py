@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-TEXT_SUFFIXES = {
-    *(".cfg", ".css", ".html", ".ini", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml", ""),
-}
-    [".cfg", ".css", ".html", ".ini", ".md", ".py", ".svg", ".toml", ".txt", ".yaml", ".yml"]
-) | {""}
+TEXT_SUFFIXES = {".cfg", ".css", ".html", ".ini", ".json", ".md", ".py", ".svg", ".toml", ".txt"}
+TEXT_SUFFIXES |= {".yaml", ".yml", ""}
 PLACE_OF_ONE_MACHINE = re.compile(r"(?<![\w.}~-])/(?:home|root|work|Users|opt|mnt)/\w")
 REGISTRY = re.compile(r"--(?:extra-)?index-url|--find-links|files\.pythonhosted|pypi\.org/simple")
 
