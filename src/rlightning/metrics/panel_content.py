@@ -45,7 +45,7 @@ def draw_panel(content: PanelContent) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1)
-    table.add_row("progress", ProgressBar(total=1.0, completed=content.share_done))
+    table.add_row("progress", _progress_bar(content.share_done))
     table.add_row("", _progress(content))
     table.add_row("return", _returns(content))
     table.add_row("speed", _speed(report))
@@ -54,6 +54,16 @@ def draw_panel(content: PanelContent) -> Table:
     if report.evaluation:
         table.add_row("evaluation", _evaluation(report.evaluation))
     return table
+
+
+def _progress_bar(share_done: float) -> ProgressBar:
+    return ProgressBar(
+        total=1.0,
+        completed=share_done,
+        style="bright_black",
+        complete_style="cyan",
+        finished_style="green",
+    )
 
 
 def _progress(content: PanelContent) -> Text:
@@ -74,9 +84,10 @@ def _returns(content: PanelContent) -> Text:
     mean, spread = row.get("episode_return_mean"), row.get("episode_return_std")
     if mean is None:
         return Text("no episode has ended yet", style="dim")
-    line = Text(sparkline(content.returns, SPARKLINE_WIDTH).ljust(SPARKLINE_WIDTH), style="green")
-    line.append(f"  {readable_value(mean)}", style="bold default")
-    line.append(f" ± {readable_value(spread)}", style="default")
+    line = Text()
+    line.append(sparkline(content.returns, SPARKLINE_WIDTH).ljust(SPARKLINE_WIDTH), style="green")
+    line.append(f"  {readable_value(mean)}", style="bold")
+    line.append(f" ± {readable_value(spread)}")
     length = readable_count(row.get("episode_length_mean") or 0)
     line.append(f"   {length} steps long", style="dim")
     return line

@@ -1,0 +1,122 @@
+"""The numbers of a report as tables of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlightning.cli.report_page.run_data import RETURN_MEAN, RunData
+from rlightning.metrics.names import describe_metric
+from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
+
+MAX_COURSE_ROWS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Text in rows and columns.
+
+    Attributes:
+        title: Above it.
+        columns: Names of the columns.
+        rows: As many cells each as there are columns.
+        num_text_columns: How many of the last columns hold words, not numbers.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    num_text_columns: int = 0
+
+
+def facts(run: RunData) -> list[tuple[str, str]]:
+    """Return what to know first, as pairs of name and value."""
+    steps, seconds = run.column("env_steps")[-1], run.column("seconds")[-1]
+    total = run.setting("engine.total_env_steps")
+    done = f"{readable_count(steps)}"
+    if isinstance(total, int) and total > 0:
+        done += f" of {readable_count(total)}" if steps < total else ""
+    return [
+        ("environment steps", done),
+        ("iterations", readable_count(run.column("iteration")[-1])),
+        ("time", readable_duration(seconds)),
+        ("steps per second", readable_count(steps / max(seconds, 1e-9))),
+        *_return_facts(run),
+    ]
+
+
+def course_table(run: RunData) -> Table:
+    """Return some iterations, evenly spread from the first to the last."""
+    last = len(run.rows) - 1
+    count = min(MAX_COURSE_ROWS, len(run.rows))
+    chosen = sorted({round(position) for position in np.linspace(0, last, count)})
+    names = [
+        "iteration",
+        "env_steps",
+        "seconds",
+        "steps_per_second",
+        *(n for n in run.names() if n.rpartition("/")[2] in _COURSE_METRICS and run.has(n)),
+    ]
+    rows = tuple(tuple(_cell(name, run.rows[i].get(name)) for name in names) for i in chosen)
+    return Table("Course", tuple(name.replace("_", " ") for name in names), rows)
+
+
+_COURSE_METRICS = (
+    RETURN_MEAN,
+    "episode_return_std",
+    "episode_length_mean",
+    "kl",
+    "entropy",
+    "explained_variance",
+)
+
+
+def metric_table(run: RunData) -> Table:
+    """Return first, last, lowest and highest value of each metric, with its meaning."""
+    names = [name for name in run.names() if run.has(name) and not _is_counted_elsewhere(name)]
+    columns = ("metric", "first", "last", "lowest", "highest", "unit", "meaning")
+    return Table("All numbers", columns, tuple(_metric_row(run, n) for n in names), 2)
+
+
+def router_table(run: RunData) -> Table:
+    """Return the decisions of the router by reason."""
+    counts = {reason: run.column(f"router/{reason}") for reason in run.family("router")}
+    last = {r: values[np.isfinite(values)][-1] for r, values in counts.items() if values.any()}
+    total = sum(last.values()) or 1.0
+    rows = tuple((r, readable_count(n), f"{n / total:.1%}") for r, n in last.items())
+    return Table("Decisions of the router", ("reason", "decisions", "share"), rows)
+
+
+def _return_facts(run: RunData) -> list[tuple[str, str]]:
+    entries = []
+    for environment in run.environments():
+        prefix = f"{environment}/" if environment else ""
+        means = run.column(prefix + RETURN_MEAN)
+        if not np.isfinite(means).any():
+            return [("return", "no episode has ended")]
+        spread = run.column(f"{prefix}episode_return_std")
+        last = np.flatnonzero(np.isfinite(means))[-1]
+        value = f"{readable_value(means[last])} ± {readable_value(spread[last])}"
+        entries.append((f"last return {environment}".strip(), value))
+        entries.append((f"best return {environment}".strip(), readable_value(np.nanmax(means))))
+    return entries
+
+
+def _metric_row(run: RunData, name: str) -> tuple[str, ...]:
+    values = run.column(name)
+    finite = values[np.isfinite(values)]
+    numbers = (finite[0], finite[-1], finite.min(), finite.max())
+    metric = describe_metric(name)
+    return (name, *(_cell(name, number) for number in numbers), metric.unit, metric.meaning)
+
+
+def _cell(name: str, value: float | None) -> str:
+    if name == "seconds" and value is not None:
+        return readable_duration(value)
+    is_count = value is not None and float(value).is_integer()
+    return readable_count(value) if is_count and value is not None else readable_value(value)
+
+
+def _is_counted_elsewhere(name: str) -> bool:
+    return name.startswith(("tasks/", "router/"))
