@@ -43,6 +43,14 @@ class DispatchError(RLightningError):
     """A task could not be sent, or a lease was misused."""
 
 
+class DispatchValueError(DispatchError, ValueError):
+    """A value given to the dispatch is not allowed."""
+
+
+class DispatchTypeError(DispatchError, TypeError):
+    """A value given to the dispatch has the wrong type."""
+
+
 class DispatchTimeoutError(DispatchError, TimeoutError):
     """A worker had no room before the deadline; the message shows who waits for whom."""
 

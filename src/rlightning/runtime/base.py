@@ -7,17 +7,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from rlightning.errors import WorkerError
 
-Result = TypeVar("Result", covariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
 
 DEFAULT_STOP_SECONDS = 10.0
 """How long `stop` and `shutdown` wait for what still runs."""
 
 
-class Task(ABC, Generic[Result]):
+class Task(ABC, Generic[Result_co]):
     """One call to a worker, in flight or answered.
 
     A task may be given as an argument of another call before it is done: the other method then
@@ -38,7 +38,7 @@ class Task(ABC, Generic[Result]):
         """Return whether it was answered, failed or was cancelled. Never blocks."""
 
     @abstractmethod
-    def result(self, timeout_seconds: float | None = None) -> Result:
+    def result(self, timeout_seconds: float | None = None) -> Result_co:
         """Wait for the answer and return it.
 
         Done callbacks that were added before the task ended have run when this returns.
@@ -188,7 +188,7 @@ class Runtime(ABC):
             WorkerError: If a worker does not end in time; it names each.
         """
 
-    def __enter__(self) -> Runtime:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

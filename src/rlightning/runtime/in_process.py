@@ -66,11 +66,10 @@ class InProcessRuntime(Runtime):
     def spawn(self, spec: WorkerSpec) -> WorkerHandle:
         """Start a worker; an id whose worker died may be used again."""
         with self._spawning:
-            worker = self._new_worker(spec)
-            if isinstance(worker, InlineWorker) and spec.call_timeout_seconds is not None:
-                self._watchdog.watch(worker, spec.call_timeout_seconds)
-            worker.create(spec)
-            self._workers[spec.worker_id] = worker
+            worker = self._workers[spec.worker_id] = self._new_worker(spec)
+        if isinstance(worker, InlineWorker) and spec.call_timeout_seconds is not None:
+            self._watchdog.watch(worker, spec.call_timeout_seconds)
+        worker.create(spec)
         return worker
 
     def _new_worker(self, spec: WorkerSpec) -> InlineWorker | ThreadWorker:

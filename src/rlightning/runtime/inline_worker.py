@@ -13,13 +13,12 @@ from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, Wo
 from rlightning.runtime.finished_task import FinishedTask
 from rlightning.runtime.gathered import gather_rule_of, gathered_answers, only_argument
 from rlightning.runtime.worker_object import (
+    CREATION,
     bound_method,
     described_activity,
     died_error,
     note_origin,
 )
-
-CREATION = "its creation"
 
 
 class InlineWorker(WorkerHandle):
@@ -60,8 +59,9 @@ class InlineWorker(WorkerHandle):
         self.running = (CREATION, self._clock())
         try:
             self._target = spec.factory()
-        except Exception as error:
-            note_origin(error, self.worker_id, CREATION)
+        except BaseException as error:
+            note_origin(error, self.worker_id, f"{CREATION}()")
+            self._died("could not be made")
             raise
         finally:
             self.running = None
@@ -77,9 +77,11 @@ class InlineWorker(WorkerHandle):
                     if isinstance(argument, Task):
                         args, kwargs = resolved_arguments(args, kwargs)
                         break
-                self.running = (f"{method}()", self._clock())
+                if self._death is not None:
+                    raise died_error(self.worker_id, self.incarnation, self._death)
+                self.running = (method, self._clock())
                 value = self._run(method, args, kwargs)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - it goes to the caller, in the task
                 failure = error
                 if self.running is not outer:
                     note_origin(error, self.worker_id, f"{method}()")
@@ -91,8 +93,6 @@ class InlineWorker(WorkerHandle):
         return FinishedTask(self.worker_id, method, value, failure, next(self._completion_numbers))
 
     def _run(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._death is not None:
-            raise died_error(self.worker_id, self.incarnation, self._death)
         function = bound_method(self._target, self.worker_id, method)
         if gather_rule_of(function) is None:
             return function(*args, **kwargs)
@@ -134,6 +134,6 @@ class InlineWorker(WorkerHandle):
             return f"worker {self.worker_id!r} is idle"
         seconds = self._clock() - running[1]
         return (
-            f"worker {self.worker_id!r} is busy with {running[0]} since {seconds:.1f} s"
+            f"worker {self.worker_id!r} is busy with {running[0]}() since {seconds:.1f} s"
             f"{self.describe_activity()}"
         )

@@ -14,13 +14,12 @@ from rlightning.runtime.call_queue import CallQueue, QueuedCall
 from rlightning.runtime.gathered import gather_rule_of, gathered_answers, only_argument
 from rlightning.runtime.queued_task import QueuedTask
 from rlightning.runtime.worker_object import (
+    CREATION,
     bound_method,
     described_activity,
     died_error,
     note_origin,
 )
-
-CREATION = "its creation"
 
 
 class ThreadWorker(WorkerHandle):
@@ -46,7 +45,7 @@ class ThreadWorker(WorkerHandle):
         self._death: str | None = None
         self._queue = CallQueue()
         self._target: object = None
-        self._creation = QueuedTask(self, "its factory")
+        self._creation = QueuedTask(self, CREATION)
         self._thread = threading.Thread(
             target=self._main, args=(spec,), name=f"{spec.worker_id}#{incarnation}", daemon=True
         )
@@ -57,7 +56,7 @@ class ThreadWorker(WorkerHandle):
         try:
             self._creation.result(spec.call_timeout_seconds)
         except BaseException:
-            self.kill()
+            self._die("could not be made")
             raise
 
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
@@ -122,7 +121,7 @@ class ThreadWorker(WorkerHandle):
         if running is not None:
             method, since = running
             activity = described_activity(self._target)
-            doing = f"busy with {method} since {now - since:.1f} s{activity}"
+            doing = f"busy with {method}() since {now - since:.1f} s{activity}"
         return (
             f"worker {self.worker_id!r} is {doing}, {len(self._queue)} calls wait, "
             f"last beat {now - self._beat_at:.1f} s ago"
@@ -132,8 +131,8 @@ class ThreadWorker(WorkerHandle):
         self._creation.try_start()
         try:
             self._target = spec.factory()
-        except BaseException as error:
-            note_origin(error, self.worker_id, CREATION)
+        except BaseException as error:  # noqa: BLE001 - it goes to the caller of `spawn`
+            note_origin(error, self.worker_id, f"{CREATION}()")
             self._creation.fail(error)
             return
         self._rest()
@@ -149,14 +148,14 @@ class ThreadWorker(WorkerHandle):
     def _run(self, calls: list[QueuedCall]) -> None:
         """Run what was taken together; an argument's error ends that call alone."""
         self._beat_at = self._clock()
-        self.running = (f"{calls[0].task.method}()", self._beat_at)
+        self.running = (calls[0].task.method, self._beat_at)
         prepared: list[tuple[QueuedTask, tuple[Any, ...], dict[str, Any]]] = []
         for call in calls:
             if not call.task.try_start():
                 continue
             try:
                 prepared.append((call.task, *resolved_arguments(call.args, call.kwargs)))
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - it goes to this caller
                 call.task.fail(error)
         if not prepared:
             return
@@ -165,11 +164,11 @@ class ThreadWorker(WorkerHandle):
                 self._run_one(*prepared[0])
             else:
                 self._run_gathered(prepared)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it goes to the callers
             note_origin(error, self.worker_id, f"{calls[0].task.method}()")
             for task, _, _ in prepared:
                 task.fail(error)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the worker ends itself
             self._death = f"ended itself in {calls[0].task.method}() with {error!r}"
             self.kill()
 

@@ -46,7 +46,7 @@ def hang_report(watches: list[Watch], now: float) -> str | None:
         running = watch.worker.running
         if running is not None and now - running[1] > watch.limit_seconds:
             lines.append(
-                f"worker {watch.worker.worker_id!r} hangs in {running[0]} since "
+                f"worker {watch.worker.worker_id!r} hangs in {running[0]}() since "
                 f"{now - running[1]:.1f} s{watch.worker.describe_activity()}; its limit is "
                 f"{watch.limit_seconds:g} s"
             )

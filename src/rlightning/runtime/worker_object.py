@@ -8,6 +8,9 @@ from typing import Any
 from rlightning.errors import WorkerDiedError, WorkerError
 from rlightning.registry import did_you_mean
 
+CREATION = "factory"
+"""What a worker that is being made is busy with, where later a method is named."""
+
 
 def bound_method(target: object, worker_id: str, method: str) -> Callable[..., Any]:
     """Return a method of the worker's object.
@@ -37,7 +40,7 @@ def described_activity(target: object) -> str:
         return ""
     try:
         return f" ({describe()})"
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a report must not fail
         return f" (describe_activity() raised {error!r})"
 
 
