@@ -12,6 +12,7 @@ import pytest
 
 # "<module or package>": one that may import the model of a whole run, with the reason.
 SEES_THE_WHOLE_CONFIGURATION = {
+    "__init__.py": "offers `load_config` to users, lazily",
     "config": "its own package",
     "engine/assembly.py": "the composition root: gives every part its own piece",
     "simulation": "builds the same parts on paper",

@@ -14,6 +14,10 @@ FILE_NAMES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "misc"}
 # The published API is rlightning.policy.utils.router.
 FOLDERS_NAMED_BY_THE_PUBLISHED_API = {"src/rlightning/policy/utils", "tests/unit/policy/utils"}
 SHORT_NAMES = {"cfg", "mgr", "idx", "ctx", "tmp"}
+# An exception is one line: the place, and the reason.
+NAMES_GIVEN_BY_A_LIBRARY = {
+    "src/rlightning/cli/main.py: ctx": "overrides a method of Click, whose parameter is so named",
+}
 SILENCED_CHECK = re.compile(
     r"#\s*(?:pragma:\s*no\s*cover|noqa(?!:)|type:\s*ignore(?!\[)|TODO\b|FIXME|XXX|HACK)",
 )
@@ -56,7 +60,7 @@ def test_names_are_whole_words(package_trees: dict[Path, ast.Module]) -> None:
         for name in _names(tree)
         if SHORT_NAMES.intersection(name.lower().split("_"))
     }
-    assert not shortened, "write the word out"
+    assert not shortened - set(NAMES_GIVEN_BY_A_LIBRARY), "write the word out"
 
 
 def test_no_comment_silences_a_check_or_puts_work_off(python_texts: dict[Path, str]) -> None:
