@@ -14,7 +14,7 @@ class ConfigBlock(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=False
+        frozen=True, extra="forbid", allow_inf_nan=False
     )
 
     @field_validator("*", mode="before")

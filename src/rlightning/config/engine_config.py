@@ -42,3 +42,8 @@ class EngineConfig(ConfigBlock):
     evaluation_num_envs: int = Field(
         8, ge=1, description="Sub-environments that play evaluation episodes side by side."
     )
+    update_timeout_seconds: float = Field(
+        3600.0,
+        gt=0,
+        description="Longest wait for one update of the learner, in seconds; then the run ends.",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import cast
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
@@ -34,18 +35,14 @@ def parse_yaml(text: str, *, origin: str) -> DictConfig:
         ConfigError: If the text is no YAML mapping; the message tells line and column.
     """
     try:
-        parsed = OmegaConf.load(io.StringIO(text))
+        _require_mapping(yaml.compose(text, Loader=yaml.SafeLoader), origin)
+        return cast("DictConfig", OmegaConf.load(io.StringIO(text)))
     except yaml.YAMLError as error:
         raise ConfigError(
             f"cannot read {origin} as YAML: {describe_yaml_error(error)}; correct that line"
         ) from error
     except OmegaConfBaseException as error:
         raise ConfigError(f"cannot read {origin}: {describe_omegaconf_error(error)}") from error
-    except OSError as error:
-        raise ConfigError(_no_mapping(origin, "a single value")) from error
-    if not isinstance(parsed, DictConfig):
-        raise ConfigError(_no_mapping(origin, "a list"))
-    return parsed
 
 
 def describe_yaml_error(error: yaml.YAMLError) -> str:
@@ -70,8 +67,12 @@ def config_to_yaml(config: RunConfig) -> str:
     )
 
 
-def _no_mapping(origin: str, found: str) -> str:
-    return (
+def _require_mapping(node: yaml.Node | None, origin: str) -> None:
+    """Refuse a list or a single value; an empty text is an empty mapping."""
+    if node is None or isinstance(node, yaml.MappingNode):
+        return
+    found = "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
+    raise ConfigError(
         f"expected blocks such as 'env:' and 'engine:' in {origin}, got {found}; "
         "see `rlightning config cartpole-ppo` for an example"
     )
