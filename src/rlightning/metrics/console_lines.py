@@ -7,6 +7,7 @@ from rich.console import Console
 from rlightning.metrics.iteration_report import IterationReport, Row
 from rlightning.metrics.pace import Pace
 from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
+from rlightning.metrics.shown_returns import environments_in, readable_return
 from rlightning.metrics.sink import Sink
 
 
@@ -33,12 +34,12 @@ class ConsoleLines(Sink):
     def _line(self, report: IterationReport, row: Row) -> str:
         steps = readable_count(report.env_steps).rjust(len(self._total))
         left = readable_duration(self._pace.seconds_left())
-        mean, spread = row.get("episode_return_mean"), row.get("episode_return_std")
+        returns = "  ".join(readable_return(row, name) for name in environments_in(row))
         parts = [
             f"iteration {report.iteration:>5}",
             f"{self._pace.share_done():>4.0%} {steps}/{self._total} steps",
             f"{left:>8} left",
-            f"return {readable_value(mean):>8} ± {readable_value(spread):<6}",
+            f"return {returns}",
             f"length {readable_value(row.get('episode_length_mean')):>6} steps",
             f"{readable_count(report.steps_per_second):>7} steps/s",
             phase_shares(report),

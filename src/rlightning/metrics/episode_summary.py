@@ -61,7 +61,7 @@ class EpisodeWindow:
     def summary(self) -> dict[str, float | None]:
         """Return the summary over all, then those of each environment as ``name/…``."""
         row: dict[str, float | None] = {}
-        for name, window in self._windows.items():
+        for name, window in sorted(self._windows.items()):
             prefix = f"{name}/" if name else ""
             row |= {prefix + key: value for key, value in summarize_episodes(window).items()}
         return row

@@ -10,6 +10,7 @@ from rich.text import Text
 from rlightning.metrics.iteration_report import IterationReport, Row
 from rlightning.metrics.pace import Pace
 from rlightning.metrics.panel_content import PanelContent, draw_panel
+from rlightning.metrics.shown_returns import environments_in, return_mean
 from rlightning.metrics.sink import Sink
 from rlightning.metrics.trail import Trail
 
@@ -35,7 +36,7 @@ class LivePanel(Sink):
         self._total_env_steps = total_env_steps
         self._title = title or "training"
         self._pace = Pace(total_env_steps)
-        self._returns = Trail()
+        self._returns: dict[str, Trail] = {}
         self._content: PanelContent | None = None
         self._live = Live(
             console=console,
@@ -50,13 +51,14 @@ class LivePanel(Sink):
     def record(self, report: IterationReport, row: Row) -> None:
         """Keep this iteration for the next refresh."""
         self._pace.add(report.seconds, report.env_steps)
-        mean = row.get("episode_return_mean")
-        if mean is not None:
-            self._returns.add(float(mean))
+        for environment in environments_in(row):
+            mean = return_mean(row, environment)
+            if mean is not None:
+                self._returns.setdefault(environment, Trail()).add(mean)
         self._content = PanelContent(
             report=report,
             row=row,
-            returns=self._returns.values(),
+            returns={name: trail.values() for name, trail in self._returns.items()},
             total_env_steps=self._total_env_steps,
             share_done=self._pace.share_done(),
             seconds_left=self._pace.seconds_left(),

@@ -12,6 +12,7 @@ from rich.text import Text
 from rlightning.metrics.iteration_report import IterationReport, Row
 from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
 from rlightning.metrics.share_bar import ShareBar
+from rlightning.metrics.shown_returns import environments_in, readable_return
 from rlightning.metrics.task_shares import tasks_by_replica
 from rlightning.metrics.trail import sparkline
 
@@ -25,7 +26,7 @@ class PanelContent:
     Attributes:
         report: Newest iteration.
         row: The same, flat.
-        returns: Course of the mean return, oldest first.
+        returns: Course of the mean return, oldest first, by environment; a single one is ``""``.
         total_env_steps: Steps at which the run is complete.
         share_done: From 0 to 1.
         seconds_left: None if it is not known yet.
@@ -33,7 +34,7 @@ class PanelContent:
 
     report: IterationReport
     row: Row
-    returns: tuple[float, ...]
+    returns: Mapping[str, tuple[float, ...]]
     total_env_steps: int
     share_done: float
     seconds_left: float | None
@@ -47,7 +48,8 @@ def draw_panel(content: PanelContent) -> Table:
     table.add_column(ratio=1)
     table.add_row("progress", _progress_bar(content.share_done))
     table.add_row("", _progress(content))
-    table.add_row("return", _returns(content))
+    for environment in environments_in(content.row):
+        table.add_row("return", _returns(content, environment))
     table.add_row("speed", _speed(report))
     table.add_row("time", ShareBar(report.time_shares))
     table.add_row("replicas", ShareBar(tasks_by_replica(report.tasks)))
@@ -79,17 +81,16 @@ def _progress(content: PanelContent) -> Text:
     )
 
 
-def _returns(content: PanelContent) -> Text:
-    row = content.row
-    mean, spread = row.get("episode_return_mean"), row.get("episode_return_std")
-    if mean is None:
+def _returns(content: PanelContent, environment: str) -> Text:
+    course = content.returns.get(environment)
+    if not course:
         return Text("no episode has ended yet", style="dim")
-    line = Text()
-    line.append(sparkline(content.returns, SPARKLINE_WIDTH).ljust(SPARKLINE_WIDTH), style="green")
-    line.append(f"  {readable_value(mean)}", style="bold")
-    line.append(f" ± {readable_value(spread)}")
-    length = readable_count(row.get("episode_length_mean") or 0)
-    line.append(f"   {length} steps long", style="dim")
+    line = Text(overflow="ellipsis", no_wrap=True)
+    line.append(sparkline(course, SPARKLINE_WIDTH).ljust(SPARKLINE_WIDTH), style="green")
+    line.append(f"  {' '.join(readable_return(content.row, environment).split())}", style="bold")
+    if not environment:
+        length = readable_count(content.row.get("episode_length_mean") or 0)
+        line.append(f"   {length} steps long", style="dim")
     return line
 
 

@@ -19,6 +19,7 @@ from rlightning.metrics.names import describe_metric
 
 WIDTH_INCHES = 9.0
 MAX_POINTS_WITH_MARKERS = 30
+MAX_POINTS_WITH_THICK_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def draw_throughput(run: RunData, theme: Theme) -> Figure | None:
     mean = run.column("env_steps")[-1] / max(run.column("seconds")[-1], 1e-9)
     axes.axhline(mean, color=theme.series[1], linestyle="--", label="mean over the whole run")
     axes.set(xlabel="time (minutes)", ylabel="steps per second")
+    axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes.legend(loc="lower right")
@@ -165,7 +167,7 @@ def _draw_quantity(axes: Axes, run: RunData, names: Sequence[str], theme: Theme)
     for position, name in enumerate(names):
         color = theme.series[position % len(theme.series)]
         _line(axes, run.column("env_steps"), run.column(name), color)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     axes.ticklabel_format(axis="y", scilimits=(-3, 4), useMathText=True)
 
 
@@ -178,8 +180,9 @@ def _legend_of_environments(axes: Axes, names: Sequence[str]) -> None:
 def _line(
     axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64], color: str, label: str = ""
 ) -> None:
+    width = 1.8 if len(y) <= MAX_POINTS_WITH_THICK_LINES else 1.2
     marker = "o" if np.isfinite(y).sum() <= MAX_POINTS_WITH_MARKERS else ""
-    axes.plot(x, y, color=color, marker=marker, markersize=4, label=label or None)
+    axes.plot(x, y, color=color, marker=marker, markersize=4, label=label or None, linewidth=width)
 
 
 def _label_steps(axes: Axes) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -25,12 +26,14 @@ def draw_task_counts(run: RunData, theme: Theme) -> Figure | None:
     height = float(np.clip(1.2 + 0.38 * len(workers), 2.4, 9.0))
     figure = Figure(figsize=(9.0, height), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(counts, cmap="cividis", vmin=0, aspect="auto")
+    ramp = LinearSegmentedColormap.from_list("tasks", [theme.background, theme.series[0]])
+    image = axes.pcolormesh(counts, cmap=ramp, vmin=0, edgecolors=theme.background, linewidth=1.5)
+    axes.invert_yaxis()
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     _label(axes, workers, replicas)
     if counts.size <= MAX_CELLS_WITH_NUMBERS and len(replicas) <= 12:
-        _write_numbers(axes, counts)
+        _write_numbers(axes, counts, theme)
     colorbar = figure.colorbar(image, ax=axes)
     colorbar.set_label("requests")
     colorbar.outline.set_edgecolor(theme.grid)
@@ -40,15 +43,17 @@ def draw_task_counts(run: RunData, theme: Theme) -> Figure | None:
 def _label(axes: Axes, workers: list[str], replicas: list[str]) -> None:
     rows = range(0, len(workers), 1 + len(workers) // MAX_LABELS)
     columns = range(0, len(replicas), 1 + len(replicas) // MAX_LABELS)
-    axes.set_yticks(list(rows), [workers[row] for row in rows])
+    axes.set_yticks([row + 0.5 for row in rows], [workers[row] for row in rows])
     rotation = 0 if len(replicas) <= 10 else 60
-    axes.set_xticks(list(columns), [replicas[column] for column in columns], rotation=rotation)
+    labels = [replicas[column] for column in columns]
+    axes.set_xticks([column + 0.5 for column in columns], labels, rotation=rotation)
+    axes.tick_params(length=0)
     axes.set(xlabel="replica", ylabel="environment worker")
 
 
-def _write_numbers(axes: Axes, counts: NDArray[np.int64]) -> None:
+def _write_numbers(axes: Axes, counts: NDArray[np.int64], theme: Theme) -> None:
     middle = counts.max() / 2
     centered: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9}
     for (row, column), count in np.ndenumerate(counts):
-        color = "black" if count > middle else "white"
-        axes.text(column, row, readable_count(int(count)), color=color, **centered)
+        color = theme.background if count > middle else theme.text
+        axes.text(column + 0.5, row + 0.5, readable_count(int(count)), color=color, **centered)

@@ -35,8 +35,8 @@ def facts(run: RunData) -> list[tuple[str, str]]:
     steps, seconds = run.column("env_steps")[-1], run.column("seconds")[-1]
     total = run.setting("engine.total_env_steps")
     done = f"{readable_count(steps)}"
-    if isinstance(total, int) and total > 0:
-        done += f" of {readable_count(total)}" if steps < total else ""
+    if isinstance(total, int) and total > steps:
+        done += f" ({steps / total:.0%})"
     return [
         ("environment steps", done),
         ("iterations", readable_count(run.column("iteration")[-1])),
@@ -56,10 +56,18 @@ def course_table(run: RunData) -> Table:
         "env_steps",
         "seconds",
         "steps_per_second",
-        *(n for n in run.names() if n.rpartition("/")[2] in _COURSE_METRICS and run.has(n)),
+        *_course_metrics(run),
     ]
     rows = tuple(tuple(_cell(name, run.rows[i].get(name)) for name in names) for i in chosen)
-    return Table("Course", tuple(name.replace("_", " ") for name in names), rows)
+    titles = tuple(name.replace("episode_", "").replace("_", " ") for name in names)
+    return Table("Course", titles, rows)
+
+
+def _course_metrics(run: RunData) -> list[str]:
+    """Return the metrics of the course; of several environments, those of each one."""
+    several = run.environments() != [""]
+    found = [n for n in run.names() if n.rpartition("/")[2] in _COURSE_METRICS and run.has(n)]
+    return [n for n in found if "/" in n or not (several and n.startswith("episode_"))]
 
 
 _COURSE_METRICS = (

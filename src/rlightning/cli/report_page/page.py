@@ -82,17 +82,17 @@ def _data_url(png: bytes) -> str:
 def _table(table: Table) -> str:
     if not table.rows:
         return ""
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
-    body = "".join(f"<tr>{_cells(row, table.num_text_columns)}</tr>" for row in table.rows)
+    head = _cells("th", table.columns, table.num_text_columns)
+    rows = (_cells("td", row, table.num_text_columns) for row in table.rows)
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows)
     return (
         f'<h2>{escape(table.title)}</h2><div class="scroll"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _cells(row: Sequence[str], num_text_columns: int) -> str:
-    first_text = len(row) - num_text_columns
-    return "".join(
-        f'<td class="text">{escape(cell)}</td>' if i >= first_text else f"<td>{escape(cell)}</td>"
-        for i, cell in enumerate(row)
-    )
+def _cells(tag: str, row: Sequence[str], num_text_columns: int) -> str:
+    num_numbers = len(row) - num_text_columns
+    numbers = (f"<{tag}>{escape(cell)}</{tag}>" for cell in row[:num_numbers])
+    words = (f'<{tag} class="text">{escape(cell)}</{tag}>' for cell in row[num_numbers:])
+    return "".join([*numbers, *words])

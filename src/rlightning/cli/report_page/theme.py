@@ -47,7 +47,6 @@ class Theme:
             "font.size": 10,
             "legend.frameon": False,
             "legend.labelcolor": self.text,
-            "lines.linewidth": 1.8,
         }
 
 
