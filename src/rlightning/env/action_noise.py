@@ -23,15 +23,20 @@ def noise_size(action_space: AdaptedActionSpace) -> int:
 
 
 def draw_noise(
-    generator: np.random.Generator, action_space: AdaptedActionSpace, num_envs: int
+    generator: np.random.Generator, action_space: AdaptedActionSpace, shape: tuple[int, ...]
 ) -> FloatArray:
-    """Draw the noise of one action for each sub-environment.
+    """Draw the noise of many actions.
+
+    Args:
+        generator: Where the numbers come from.
+        action_space: What the actions are of.
+        shape: Of the actions, such as (B,) or (T, B).
 
     Returns:
         Standard normals for a `Box`, uniforms from [0, 1) for the others; float32.
-        Shape: (num_envs, noise_size).
+        Shape: (*shape, noise_size).
     """
-    shape = (num_envs, noise_size(action_space))
+    noise_shape = (*shape, noise_size(action_space))
     if isinstance(action_space, Box):
-        return generator.standard_normal(shape, dtype=np.float32)
-    return generator.random(shape, dtype=np.float32)
+        return generator.standard_normal(noise_shape, dtype=np.float32)
+    return generator.random(noise_shape, dtype=np.float32)

@@ -19,6 +19,7 @@ class FragmentBuffer:
     Attributes:
         observation: Row `T` is what is seen after the last step. Shape: (T + 1, B, *shape).
         num_rows: Steps written so far.
+        is_full: Whether it has all its steps.
     """
 
     def __init__(self, kind: SpaceKind, num_steps: int, num_envs: int) -> None:
@@ -31,23 +32,15 @@ class FragmentBuffer:
         self.action: Array = np.empty(action_rows, dtype=action_space.dtype)
         self.log_prob = np.empty(rows, dtype=np.float32)
         self.value = np.empty(rows, dtype=np.float32)
-        self.reward = np.empty(rows, dtype=np.float32)
+        self.reward = np.empty(rows, dtype=np.float64)
         self.terminated = np.empty(rows, dtype=np.bool_)
         self.truncated = np.empty(rows, dtype=np.bool_)
         self.valid = np.ones(rows, dtype=np.bool_)
         self.policy_version = np.empty(num_steps, dtype=np.int64)
         self.num_rows = 0
+        self.is_full = False
+        self._num_steps = num_steps
         self._final: list[tuple[int, NDArray[np.int64], Array]] = []
-
-    @property
-    def num_steps(self) -> int:
-        """Rows that a full fragment has."""
-        return int(self.reward.shape[0])
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the fragment has all its rows."""
-        return self.num_rows == self.num_steps
 
     def add(self, answer: ActionBatch, result: StepResult) -> None:
         """Write one step; its observation after the step stands in row `num_rows + 1` already."""
@@ -60,10 +53,17 @@ class FragmentBuffer:
         self.terminated[row] = result.terminated
         self.truncated[row] = result.truncated
         if result.reset_rows is not None:
-            self.valid[row] = ~result.reset_rows
+            np.logical_not(result.reset_rows, out=self.valid[row])
         if result.final_rows is not None and result.final_observation is not None:
             self._final.append((row, result.final_rows, result.final_observation))
         self.num_rows = row + 1
+        self.is_full = row + 1 == self._num_steps
+
+    def clear_resets(self) -> None:
+        """Take reward and flags away from steps that were spent on a reset."""
+        self.reward[~self.valid] = 0.0
+        self.terminated &= self.valid
+        self.truncated &= self.valid
 
     def finish(self, env_id: str, episodes: tuple[EpisodeRecord, ...]) -> Fragment:
         """Return the fragment; the buffer must not be used any more."""
@@ -76,7 +76,7 @@ class FragmentBuffer:
             action=self.action,
             log_prob=self.log_prob,
             value=self.value,
-            reward=self.reward,
+            reward=self.reward.astype(np.float32),
             terminated=self.terminated,
             truncated=self.truncated,
             valid=self.valid,

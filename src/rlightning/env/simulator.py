@@ -26,10 +26,11 @@ class StepResult(NamedTuple):
     """What one step of all sub-environments gave, apart from the observations.
 
     Attributes:
-        reward: In the environment's own type; 0 where the step was spent on a reset. Shape: (B,).
+        reward: In the environment's own type. Shape: (B,).
         terminated: Shape: (B,).
         truncated: Shape: (B,).
-        reset_rows: True where the step was spent on a reset; None if nowhere. Shape: (B,).
+        reset_rows: True where the step was spent on a reset, so that reward and flags there
+            mean nothing; None if nowhere. Shape: (B,).
         final_rows: Sub-environments that were truncated and not terminated; None if none.
             Shape: (N,).
         final_observation: Their true last observations. Shape: (N, *observation_shape).
@@ -65,20 +66,16 @@ class Simulator(ABC):
     ) -> tuple[Array, BoolArray, BoolArray, dict[str, Any]]:
         observation, reward, terminated, truncated, infos = self._vector_env.step(action)
         self._adapter.write(observation, out)
-        return (
-            self._checked("rewards", np.asarray(reward)),
-            self._checked("terminated flags", np.asarray(terminated, dtype=np.bool_)),
-            self._checked("truncated flags", np.asarray(truncated, dtype=np.bool_)),
-            infos,
-        )
-
-    def _checked(self, name: str, values: Array) -> Array:
-        if values.shape != self._batch_shape:
+        reward = np.asarray(reward)
+        terminated = np.asarray(terminated, dtype=np.bool_)
+        truncated = np.asarray(truncated, dtype=np.bool_)
+        if not reward.shape == terminated.shape == truncated.shape == self._batch_shape:
             raise EnvironmentFailedError(
-                f"expected {name} of shape {self._batch_shape}, got {values.shape}; "
+                f"expected rewards and flags of shape {self._batch_shape}, got reward "
+                f"{reward.shape}, terminated {terminated.shape}, truncated {truncated.shape}; "
                 "correct what the environment's step returns"
             )
-        return values
+        return reward, terminated, truncated, infos
 
 
 class NextStepSimulator(Simulator):
@@ -92,20 +89,19 @@ class NextStepSimulator(Simulator):
         super().reset(seed, out)
 
     def step(self, action: Array, out: Array) -> StepResult:
-        """Step all sub-environments; rows that reset are marked, with no reward and no flag."""
+        """Step all sub-environments; rows that were spent on a reset are marked."""
         reward, terminated, truncated, _ = self._raw_step(action, out)
         reset_rows = self._ended
-        if reset_rows is not None:
-            reward = np.where(reset_rows, reward.dtype.type(0), reward)
-            terminated = terminated & ~reset_rows
-            truncated = truncated & ~reset_rows
         ended = terminated | truncated
+        if reset_rows is not None:
+            ended = ended > reset_rows
         if not np.count_nonzero(ended):
             self._ended = None
             return StepResult(reward, terminated, truncated, reset_rows)
         self._ended = ended
-        rows = _bootstrapped_rows(terminated, truncated)
-        return StepResult(reward, terminated, truncated, reset_rows, rows, out[rows])
+        rows = _bootstrapped_rows(terminated, ended)
+        final = None if rows is None else out[rows]
+        return StepResult(reward, terminated, truncated, reset_rows, rows, final)
 
 
 class SameStepSimulator(Simulator):
@@ -114,8 +110,8 @@ class SameStepSimulator(Simulator):
     def step(self, action: Array, out: Array) -> StepResult:
         """Step all sub-environments; true last observations are taken from the infos."""
         reward, terminated, truncated, infos = self._raw_step(action, out)
-        rows = _bootstrapped_rows(terminated, truncated)
-        if not rows.size:
+        rows = _bootstrapped_rows(terminated, terminated | truncated)
+        if rows is None:
             return StepResult(reward, terminated, truncated)
         final = self._final_observations(infos, rows, out)
         return StepResult(reward, terminated, truncated, None, rows, final)
@@ -146,11 +142,12 @@ class DisabledSimulator(Simulator):
         ended = terminated | truncated
         if not np.count_nonzero(ended):
             return StepResult(reward, terminated, truncated)
-        result_flags = terminated.copy(), truncated.copy()  # the reset below may clear them
-        rows = _bootstrapped_rows(terminated, truncated)
-        final = out[rows]
+        rows = _bootstrapped_rows(terminated, ended)
+        final = None if rows is None else out[rows]
+        # The reset may write into arrays that the step handed out.
+        result = StepResult(reward.copy(), terminated.copy(), truncated.copy(), None, rows, final)
         self._reset_rows(ended, out)
-        return StepResult(reward.copy(), *result_flags, None, rows, final)
+        return result
 
     def _reset_rows(self, ended: BoolArray, out: Array) -> None:
         running = out[~ended]
@@ -187,5 +184,8 @@ def create_simulator(vector_env: AnyVectorEnv, adapter: ObservationAdapter) -> S
         ) from error
 
 
-def _bootstrapped_rows(terminated: BoolArray, truncated: BoolArray) -> NDArray[np.int64]:
-    return np.flatnonzero(truncated & ~terminated).astype(np.int64, copy=False)
+def _bootstrapped_rows(terminated: BoolArray, ended: BoolArray) -> NDArray[np.int64] | None:
+    only_truncated = ended > terminated
+    if not np.count_nonzero(only_truncated):
+        return None
+    return np.flatnonzero(only_truncated).astype(np.int64, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,15 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.env.action_adapter import create_action_adapter
 from rlightning.env.action_noise import draw_noise
 from rlightning.env.episode_tracker import EpisodeTracker
-from rlightning.env.finite import refuse_not_finite
+from rlightning.env.finite import is_finite, refuse_not_finite
 from rlightning.env.fragment_buffer import FragmentBuffer
 from rlightning.env.make import make_vector_env
 from rlightning.env.observation_adapter import create_observation_adapter
-from rlightning.env.simulator import AnyVectorEnv, StepResult, create_simulator
+from rlightning.env.simulator import AnyVectorEnv, create_simulator
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import EnvId, format_env_id
 from rlightning.errors import CheckpointError, EnvironmentFailedError, RLightningError, SpaceError
-from rlightning.types import ActionBatch, Array, Fragment, ObservationBatch
+from rlightning.types import ActionBatch, Array, FloatArray, Fragment, ObservationBatch
 
 ENV_PREFIX = "env"
 
@@ -57,6 +57,7 @@ class EnvWorker:
         self._num_steps = 0
         self._buffer: FragmentBuffer | None = None
         self._episodes = EpisodeTracker(self.env_id, self._num_envs)
+        self._noise_rows: Iterator[FloatArray] = iter(())
         streams = np.random.SeedSequence((seed, worker_index)).spawn(2)
         self._seed_generator, self._noise_generator = map(np.random.default_rng, streams)
         self._vector_env = make_vector_env(config)
@@ -73,6 +74,7 @@ class EnvWorker:
         self._actions = create_action_adapter(vector_env.single_action_space)
         self._simulator = create_simulator(vector_env, observations)
         self._kind = SpaceKind(observations.space, self._actions.space)
+        self._action_shape = (self._num_envs, *(self._actions.space.shape or ()))
 
     def kind(self) -> SpaceKind:
         """Return the spaces as the policy sees them."""
@@ -111,7 +113,7 @@ class EnvWorker:
             What is seen now, with fresh noise. Its arrays never change.
 
         Raises:
-            EnvironmentFailedError: If the environment raises or answers something unusable, or
+            EnvironmentFailedError: If the environment raises or shows something unusable, or
                 if the call comes before `reset` or before a full fragment was taken.
             SpaceError: If the actions have another shape than the action space.
             NotFiniteError: If an action of a `Box` space is NaN or infinite.
@@ -119,14 +121,17 @@ class EnvWorker:
         buffer = self._buffer
         if buffer is None or buffer.is_full:
             raise self._misuse(buffer)
-        self._refuse_wrong_actions(answer)
+        if answer.action.shape != self._action_shape:
+            raise self._wrong_actions(answer)
         action = self._actions.to_env(answer.action)
         self._num_steps += 1
         self._activity = None
         seen = buffer.observation[buffer.num_rows + 1]
         try:
             result = self._simulator.step(action, seen)
-            _refuse_unusable(result, seen)
+            refuse_not_finite("observation", seen)
+            if result.final_observation is not None:
+                refuse_not_finite("last observation", result.final_observation)
         except Exception as error:
             raise self._failure(error) from error
         buffer.add(answer, result)
@@ -136,16 +141,19 @@ class EnvWorker:
         """Hand out the full fragment and begin the next one with what is seen now.
 
         Raises:
-            EnvironmentFailedError: If the fragment does not have all its steps yet.
+            EnvironmentFailedError: If the fragment does not have all its steps yet, or a reward
+                in it is NaN or infinite: the step and the sub-environment are named.
         """
         buffer = self._buffer
         if buffer is None or not buffer.is_full:
             have = 0 if buffer is None else buffer.num_rows
             raise EnvironmentFailedError(
-                f"expected {self._rollout_length} steps in the fragment of {self.env_id}, "
-                f"got {have}; step the worker until its fragment is full",
+                f"{self.describe_activity()}: expected {self._rollout_length} steps in the "
+                f"fragment, got {have}; step the worker until its fragment is full",
                 worker_id=self.env_id,
             )
+        buffer.clear_resets()
+        self._refuse_bad_rewards(buffer)
         self._buffer = FragmentBuffer(self._kind, self._rollout_length, self._num_envs)
         self._buffer.observation[0] = buffer.observation[-1]
         episodes = self._episodes.finish(
@@ -175,6 +183,7 @@ class EnvWorker:
                 f"got {error!r}; take a checkpoint written by this version"
             ) from error
         self._buffer = None
+        self._noise_rows = iter(())
 
     def describe_activity(self) -> str:
         """Return what the worker does now, for whoever finds it hanging."""
@@ -188,17 +197,32 @@ class EnvWorker:
         self._vector_env.close()
 
     def _request(self, seen: Array) -> ObservationBatch:
-        noise = draw_noise(self._noise_generator, self._kind.action_space, self._num_envs)
-        return ObservationBatch(env_id=self.env_id, observation=seen, noise=noise)
+        noise = next(self._noise_rows, None)
+        if noise is None:  # drawn for a whole fragment at once, which is far cheaper
+            self._noise_rows = iter(self._draw_noise())
+            noise = next(self._noise_rows)
+        return ObservationBatch(self.env_id, seen, noise)
 
-    def _refuse_wrong_actions(self, answer: ActionBatch) -> None:
-        expected = (self._num_envs, *(self._actions.space.shape or ()))
-        if answer.action.shape != expected:
-            raise SpaceError(
-                f"expected actions of shape {expected} for {self.env_id}, "
-                f"got {answer.action.shape} from {answer.replica_id}; "
-                "build the policy for this worker's kind of environment"
-            )
+    def _draw_noise(self) -> FloatArray:
+        shape = (self._rollout_length, self._num_envs)
+        return draw_noise(self._noise_generator, self._kind.action_space, shape)
+
+    def _wrong_actions(self, answer: ActionBatch) -> SpaceError:
+        return SpaceError(
+            f"expected actions of shape {self._action_shape} for {self.env_id}, "
+            f"got {answer.action.shape} from {answer.replica_id}; "
+            "build the policy for this worker's kind of environment"
+        )
+
+    def _refuse_bad_rewards(self, buffer: FragmentBuffer) -> None:
+        if is_finite(buffer.reward):
+            return
+        row = next(row for row, reward in enumerate(buffer.reward) if not is_finite(reward))
+        self._activity = f"step {self._num_steps - self._rollout_length + row + 1}"
+        try:
+            refuse_not_finite("reward", buffer.reward[row])
+        except EnvironmentFailedError as error:
+            raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> EnvironmentFailedError:
         self._buffer = None
@@ -220,10 +244,3 @@ class EnvWorker:
             f"{self.describe_activity()}: expected {wanted}, got {got}; call it first",
             worker_id=self.env_id,
         )
-
-
-def _refuse_unusable(result: StepResult, seen: Array) -> None:
-    refuse_not_finite("observation", seen)
-    refuse_not_finite("reward", result.reward)
-    if result.final_observation is not None:
-        refuse_not_finite("last observation", result.final_observation)
