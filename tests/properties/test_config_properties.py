@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rlightning.config.loading import load_config
 from rlightning.config.reference import setting_paths
 from rlightning.config.run_config import RunConfig
-from rlightning.config.yaml_text import config_to_yaml, parse_yaml
+from rlightning.config.yaml_text import config_yaml, parse_yaml
 from rlightning.errors import ConfigError
 
 PATHS = sorted(setting_paths())
@@ -45,7 +45,7 @@ def test_any_text_as_value_is_laid_or_refused_clearly(path: str, tail: str, valu
 def test_what_is_accepted_comes_back_from_its_own_yaml(overrides: dict[str, Any]) -> None:
     config = _load_or_refuse("pendulum-ppo", overrides)
     if config is not None:
-        assert load_config(_parsed(config_to_yaml(config))) == config
+        assert load_config(_parsed(config_yaml(config))) == config
 
 
 @given(st.text(max_size=60))

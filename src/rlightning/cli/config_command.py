@@ -13,7 +13,7 @@ from rlightning.cli.error_border import reports_errors
 from rlightning.config.loading import load_config
 from rlightning.config.preset_library import preset_names, preset_summary
 from rlightning.config.reference import configuration_reference, configuration_schema
-from rlightning.config.yaml_text import config_to_yaml
+from rlightning.config.yaml_text import config_yaml
 
 
 @reports_errors
@@ -46,7 +46,7 @@ def config(
     elif source is None:
         typer.echo(_list_of_presets(), nl=False)
     else:
-        typer.echo(config_to_yaml(load_config(source, settings or [])), nl=False)
+        typer.echo(config_yaml(load_config(source, settings or [])), nl=False)
 
 
 def _list_of_presets() -> str:

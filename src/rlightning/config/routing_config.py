@@ -48,15 +48,17 @@ class RoutingConfig(ConfigBlock):
         ge=0,
         description="How many requests more than the least loaded replica of all those at home "
         "may have before a request leaves its node; empty: it never leaves. Only with "
-        "`type: node_affinity`.",
+        "`mode: async` and `type: node_affinity`.",
     )
 
     @model_validator(mode="after")
     def _refuse_settings_without_effect(self) -> RoutingConfig:
-        if self.spill_margin is not None and self.type == "simple":
+        can_spill = (self.mode, self.type) == ("async", "node_affinity")
+        if self.spill_margin is not None and not can_spill:
             raise ValueError(
-                f"spill_margin {self.spill_margin} has no effect with type 'simple'; "
-                "set routing.type=node_affinity or leave spill_margin out"
+                f"spill_margin {self.spill_margin} has no effect with mode {self.mode!r} and type "
+                f"{self.type!r}; set routing.mode=async and routing.type=node_affinity, or leave "
+                "spill_margin out"
             )
         if self.start_offset_seed is not None and self.tie_break != "rotating":
             raise ValueError(

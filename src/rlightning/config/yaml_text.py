@@ -60,7 +60,7 @@ def describe_omegaconf_error(error: OmegaConfBaseException) -> str:
     return f"{problem} (at {error.full_key})" if error.full_key else problem
 
 
-def config_to_yaml(config: RunConfig) -> str:
+def config_yaml(config: RunConfig) -> str:
     """Return the whole configuration as YAML that can be loaded again."""
     return yaml.safe_dump(
         config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100

@@ -8,11 +8,14 @@ from pydantic import ValidationError
 from rlightning.config.routing_config import RoutingConfig
 
 
-def test_a_spill_margin_needs_homes() -> None:
-    with pytest.raises(ValidationError, match="no effect with type 'simple'"):
-        RoutingConfig(spill_margin=2)
-    assert RoutingConfig(type="node_affinity", spill_margin=2).spill_margin == 2
-    assert RoutingConfig(type="my_router", spill_margin=2).spill_margin == 2
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [("sync", "simple"), ("sync", "node_affinity"), ("async", "simple"), ("async", "my_router")],
+)
+def test_a_spill_margin_needs_a_router_that_spills(mode: str, kind: str) -> None:
+    with pytest.raises(ValidationError, match=f"no effect with mode '{mode}' and type '{kind}'"):
+        RoutingConfig.model_validate({"mode": mode, "type": kind, "spill_margin": 2})
+    assert RoutingConfig(mode="async", type="node_affinity", spill_margin=2).spill_margin == 2
 
 
 def test_a_start_offset_needs_rotation() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from rlightning.config.loading import load_config
 from rlightning.config.preset_library import preset_names
-from rlightning.config.yaml_text import config_to_yaml, parse_yaml, read_yaml_file
+from rlightning.config.yaml_text import config_yaml, parse_yaml, read_yaml_file
 from rlightning.errors import ConfigError
 
 
@@ -49,5 +49,5 @@ def test_a_folder_and_other_bytes_are_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("preset", preset_names())
 def test_the_printed_configuration_can_be_loaded_again(tmp_path: Path, preset: str) -> None:
     config = load_config(preset)
-    (tmp_path / "run.yaml").write_text(config_to_yaml(config))
+    (tmp_path / "run.yaml").write_text(config_yaml(config))
     assert load_config(tmp_path / "run.yaml") == config
