@@ -24,11 +24,6 @@ class EngineConfig(ConfigBlock):
     rollout_length: int = Field(
         128, ge=1, description="Steps that each sub-environment takes in one iteration."
     )
-    update_timeout_seconds: float = Field(
-        600.0,
-        gt=0,
-        description="Longest time for one update or one publication of weights, in seconds.",
-    )
     checkpoint_interval: int = Field(
         10, ge=1, description="Iterations between two checkpoints; the last is always written."
     )
