@@ -90,7 +90,8 @@ class Lease:
                 return False
             del account.leases[self]
             account.outcome_counts[outcome] += 1
-        self._ledger.announce(account.worker_id)
+        for listener in self._ledger.listeners:
+            listener(account.worker_id)
         return True
 
 
@@ -102,12 +103,15 @@ class Ledger:
 
     Args:
         clock: Seconds, for the age of the leases.
+
+    Attributes:
+        listeners: Called with the id of a worker after leases of it ended, outside of all locks.
     """
 
     def __init__(self, clock: Clock = monotonic_clock) -> None:
         self._clock = clock
         self._accounts: dict[str, Account] = {}
-        self._listeners: tuple[Callable[[str], object], ...] = ()
+        self.listeners: tuple[Callable[[str], object], ...] = ()
         self._adding_listener = threading.Lock()
 
     def take(self, worker_id: str, incarnation: int, description: str = "") -> Lease:
@@ -121,7 +125,7 @@ class Ledger:
         with account.lock:
             num_freed = account.enter(lease)
         if num_freed:
-            self.announce(worker_id)
+            self._announce(worker_id)
         return lease
 
     def try_take(
@@ -135,11 +139,14 @@ class Ledger:
         account = self._accounts.get(worker_id) or self._account(worker_id)
         lease = Lease(self, account, incarnation, description, self._clock())
         with account.lock:
-            if len(account.leases) >= limit and incarnation == account.incarnation:
-                return None
+            if incarnation == account.incarnation:
+                if len(account.leases) >= limit:
+                    return None
+                account.leases[lease] = None
+                return lease
             num_freed = account.enter(lease)
         if num_freed:
-            self.announce(worker_id)
+            self._announce(worker_id)
         return lease
 
     def _account(self, worker_id: str) -> Account:
@@ -160,17 +167,16 @@ class Ledger:
         with account.lock:
             num_freed = account.free() if incarnation == account.incarnation else 0
         if num_freed:
-            self.announce(worker_id)
+            self._announce(worker_id)
         return num_freed
 
     def on_release(self, callback: Callable[[str], object]) -> None:
         """Call `callback(worker_id)` after leases of a worker ended, outside of all locks."""
         with self._adding_listener:
-            self._listeners = (*self._listeners, callback)
+            self.listeners = (*self.listeners, callback)
 
-    def announce(self, worker_id: str) -> None:
-        """Tell the listeners that a worker has more room than before."""
-        for listener in self._listeners:
+    def _announce(self, worker_id: str) -> None:
+        for listener in self.listeners:
             listener(worker_id)
 
     def outcome_counts(self) -> dict[str, int]:

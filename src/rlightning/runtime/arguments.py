@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rlightning.runtime.base import Task
+
+
+def has_task(arguments: Iterable[Any]) -> bool:
+    """Return whether one of the arguments is a task."""
+    for argument in arguments:  # noqa: SIM110 - a generator would double the time of a call
+        if isinstance(argument, Task):
+            return True
+    return False
 
 
 def argument_tasks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Task[Any]]:

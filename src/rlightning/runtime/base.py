@@ -78,14 +78,16 @@ class WorkerHandle(ABC):
         worker_id: Unique among the living workers of one runtime.
         node_id: The machine it runs on, if known.
         incarnation: 1 for the first worker of this id, one more after each restart.
+        busy_seconds: How long its methods ran, summed over all calls.
     """
 
-    __slots__ = ("incarnation", "node_id", "worker_id")
+    __slots__ = ("busy_seconds", "incarnation", "node_id", "worker_id")
 
     def __init__(self, worker_id: str, node_id: str | None, incarnation: int) -> None:
         self.worker_id = worker_id
         self.node_id = node_id
         self.incarnation = incarnation
+        self.busy_seconds = 0.0
 
     @abstractmethod
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:

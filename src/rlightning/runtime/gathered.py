@@ -67,6 +67,13 @@ def gather_rule_of(method: object) -> GatherRule | None:
     return getattr(method, RULE_ATTRIBUTE, None)
 
 
+def gather_rules_of(target: object) -> dict[str, GatherRule]:
+    """Return the rules of an object's gathered methods, by name of the method."""
+    methods = {name: getattr(type(target), name, None) for name in dir(type(target))}
+    rules = {name: gather_rule_of(method) for name, method in methods.items()}
+    return {name: rule for name, rule in rules.items() if rule is not None}
+
+
 def only_argument(method: str, args: Sequence[Any], keywords: Sequence[str]) -> Any:
     """Return the one positional argument of a call to a gathered method.
 

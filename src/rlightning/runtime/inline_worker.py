@@ -8,10 +8,10 @@ from typing import Any
 
 from rlightning.clock import Clock
 from rlightning.errors import WorkerDiedError
-from rlightning.runtime.arguments import resolved_arguments
+from rlightning.runtime.arguments import has_task, resolved_arguments
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, WorkerSpec
 from rlightning.runtime.finished_task import FinishedTask
-from rlightning.runtime.gathered import gather_rule_of, gathered_answers, only_argument
+from rlightning.runtime.gathered import GatherRule, gather_rules_of, gathered_answers, only_argument
 from rlightning.runtime.worker_object import (
     CREATION,
     bound_method,
@@ -36,6 +36,7 @@ class InlineWorker(WorkerHandle):
         "_clock",
         "_completion_numbers",
         "_death",
+        "_gathered",
         "_lock",
         "_target",
         "call_timeout_seconds",
@@ -53,12 +54,14 @@ class InlineWorker(WorkerHandle):
         self._death: str | None = None
         self._lock = threading.RLock()
         self._target: object = None
+        self._gathered: dict[str, GatherRule] = {}
 
     def create(self, spec: WorkerSpec) -> None:
         """Make the worker's object; errors keep their type."""
         self.running = (CREATION, self._clock())
         try:
             self._target = spec.factory()
+            self._gathered = gather_rules_of(self._target)
         except BaseException as error:
             note_origin(error, self.worker_id, f"{CREATION}()")
             self._died("could not be made")
@@ -73,14 +76,15 @@ class InlineWorker(WorkerHandle):
         with self._lock:
             outer = self.running
             try:
-                for argument in (*args, *kwargs.values()) if kwargs else args:
-                    if isinstance(argument, Task):
-                        args, kwargs = resolved_arguments(args, kwargs)
-                        break
+                if has_task(args) or (kwargs and has_task(kwargs.values())):
+                    args, kwargs = resolved_arguments(args, kwargs)
                 if self._death is not None:
                     raise died_error(self.worker_id, self.incarnation, self._death)
                 self.running = (method, self._clock())
-                value = self._run(method, args, kwargs)
+                if method in self._gathered:
+                    value = self._run_gathered(method, args, kwargs)
+                else:
+                    value = bound_method(self._target, self.worker_id, method)(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - it goes to the caller, in the task
                 failure = error
                 if self.running is not outer:
@@ -89,15 +93,16 @@ class InlineWorker(WorkerHandle):
                 failure = self._died(f"ended itself in {method}() with {error!r}")
                 failure.__cause__ = error
             finally:
+                if outer is None and self.running is not None:
+                    self.busy_seconds += self._clock() - self.running[1]
                 self.running = outer
         return FinishedTask(self.worker_id, method, value, failure, next(self._completion_numbers))
 
-    def _run(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        function = bound_method(self._target, self.worker_id, method)
-        if gather_rule_of(function) is None:
-            return function(*args, **kwargs)
+    def _run_gathered(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         argument = only_argument(method, args, list(kwargs))
-        (answer,) = gathered_answers(function, method, [argument])
+        (answer,) = gathered_answers(
+            bound_method(self._target, self.worker_id, method), method, [argument]
+        )
         if isinstance(answer, Exception):
             raise answer
         return answer

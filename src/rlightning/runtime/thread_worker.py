@@ -11,7 +11,7 @@ from rlightning.errors import TaskTimeoutError, WorkerError
 from rlightning.runtime.arguments import argument_tasks, resolved_arguments
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, WorkerSpec
 from rlightning.runtime.call_queue import CallQueue, QueuedCall
-from rlightning.runtime.gathered import gather_rule_of, gathered_answers, only_argument
+from rlightning.runtime.gathered import GatherRule, gather_rules_of, gathered_answers, only_argument
 from rlightning.runtime.queued_task import QueuedTask
 from rlightning.runtime.worker_object import (
     CREATION,
@@ -45,6 +45,7 @@ class ThreadWorker(WorkerHandle):
         self._death: str | None = None
         self._queue = CallQueue()
         self._target: object = None
+        self._gathered: dict[str, GatherRule] = {}
         self._creation = QueuedTask(self, CREATION)
         self._thread = threading.Thread(
             target=self._main, args=(spec,), name=f"{spec.worker_id}#{incarnation}", daemon=True
@@ -62,7 +63,7 @@ class ThreadWorker(WorkerHandle):
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
         """Put the call at the end of the queue."""
         task = QueuedTask(self, method)
-        rule = gather_rule_of(getattr(type(self._target), method, None))
+        rule = self._gathered.get(method)
         call = QueuedCall(task, args, kwargs, argument_tasks(args, kwargs), rule)
         if not self._queue.put(call):
             task.fail(died_error(self.worker_id, self.incarnation, self._death or "died"))
@@ -131,6 +132,7 @@ class ThreadWorker(WorkerHandle):
         self._creation.try_start()
         try:
             self._target = spec.factory()
+            self._gathered = gather_rules_of(self._target)
         except BaseException as error:  # noqa: BLE001 - it goes to the caller of `spawn`
             note_origin(error, self.worker_id, f"{CREATION}()")
             self._creation.fail(error)
@@ -142,8 +144,10 @@ class ThreadWorker(WorkerHandle):
             self._rest()
 
     def _rest(self) -> None:
+        now = self._clock()
+        self.busy_seconds += now - self._beat_at
         self.running = None
-        self._beat_at = self._clock()
+        self._beat_at = now
 
     def _run(self, calls: list[QueuedCall]) -> None:
         """Run what was taken together; an argument's error ends that call alone."""
