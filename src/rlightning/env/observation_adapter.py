@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 
-from rlightning.errors import SpaceError
+from rlightning.errors import ShapeError, SpaceError
 from rlightning.types import Array
 
 SUPPORTED = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict or Tuple of these"
@@ -35,7 +35,8 @@ class ObservationAdapter(ABC):
             out: Shape: (B, *space.shape).
 
         Raises:
-            SpaceError: If the shape is not the one that the space promises.
+            ShapeError: If the shape is not the one that the space promises.
+            SpaceError: If a discrete part is out of its range.
         """
 
 
@@ -182,9 +183,9 @@ def _copy_cast(values: Array, out: Array) -> None:
 
 def _wrong_shape(
     expected: tuple[int, ...], got: tuple[int, ...], keys: tuple[Any, ...] = ()
-) -> SpaceError:
+) -> ShapeError:
     part = f" at {'.'.join(map(str, keys))!r}" if keys else ""
-    return SpaceError(
+    return ShapeError(
         f"expected a batch of observations of shape {expected}{part}, got {got}; "
         "correct the environment's observation space or what it returns"
     )

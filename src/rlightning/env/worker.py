@@ -18,7 +18,7 @@ from rlightning.env.observation_adapter import create_observation_adapter
 from rlightning.env.simulator import AnyVectorEnv, create_simulator
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import EnvId, format_env_id
-from rlightning.errors import CheckpointError, EnvironmentFailedError, RLightningError, SpaceError
+from rlightning.errors import CheckpointError, EnvironmentFailedError, RLightningError, ShapeError
 from rlightning.types import ActionBatch, Array, FloatArray, Fragment, ObservationBatch
 
 ENV_PREFIX = "env"
@@ -115,7 +115,7 @@ class EnvWorker:
         Raises:
             EnvironmentFailedError: If the environment raises or shows something unusable, or
                 if the call comes before `reset` or before a full fragment was taken.
-            SpaceError: If the actions have another shape than the action space.
+            ShapeError: If the actions have another shape than the action space.
             NotFiniteError: If an action of a `Box` space is NaN or infinite.
         """
         buffer = self._buffer
@@ -191,10 +191,17 @@ class EnvWorker:
         return f"environment {self._name!r} ({self.env_id}), {activity}"
 
     def close(self) -> None:
-        """Close the environment; a second call does nothing."""
-        self._activity = "closed"
+        """Close the environment; a second call does nothing.
+
+        Raises:
+            EnvironmentFailedError: If the environment raises.
+        """
+        self._activity = "close"
         self._buffer = None
-        self._vector_env.close()
+        try:
+            self._vector_env.close()
+        except Exception as error:
+            raise self._failure(error) from error
 
     def _request(self, seen: Array) -> ObservationBatch:
         noise = next(self._noise_rows, None)
@@ -207,8 +214,8 @@ class EnvWorker:
         shape = (self._rollout_length, self._num_envs)
         return draw_noise(self._noise_generator, self._kind.action_space, shape)
 
-    def _wrong_actions(self, answer: ActionBatch) -> SpaceError:
-        return SpaceError(
+    def _wrong_actions(self, answer: ActionBatch) -> ShapeError:
+        return ShapeError(
             f"expected actions of shape {self._action_shape} for {self.env_id}, "
             f"got {answer.action.shape} from {answer.replica_id}; "
             "build the policy for this worker's kind of environment"

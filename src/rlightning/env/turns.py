@@ -1,0 +1,83 @@
+"""Whose turn it is: observations are taken once, and a step answers taken ones only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from rlightning.errors import EnvironmentFailedError
+from rlightning.runtime.base import Task
+from rlightning.types import ObservationBatch
+
+
+class Turns:
+    """Keeps the newest observations of each environment worker until they are taken.
+
+    Nothing is sent and nothing waited for here. Used by one thread.
+
+    Attributes:
+        newest: Task of the newest observations by worker, taken or not.
+    """
+
+    def __init__(self) -> None:
+        self._newest: dict[str, Task[ObservationBatch]] = {}
+        self._untaken: dict[str, Task[ObservationBatch]] = {}
+        self.newest = MappingProxyType(self._newest)
+
+    @property
+    def num_untaken(self) -> int:
+        """How many workers have observations that nobody has taken."""
+        return len(self._untaken)
+
+    def expect(self, env_id: str, task: Task[ObservationBatch]) -> None:
+        """Note the task of a worker's next observations; what it showed before is over."""
+        self._newest[env_id] = task
+        self._untaken[env_id] = task
+
+    def take(self, env_id: str) -> Task[ObservationBatch]:
+        """Take the newest observations of one worker.
+
+        Raises:
+            EnvironmentFailedError: If they were taken already, or none are expected.
+        """
+        task = self._untaken.pop(env_id, None)
+        if task is None:
+            remedy = "step() it first" if env_id in self._newest else "call reset() first"
+            raise EnvironmentFailedError(
+                f"expected observations of {env_id} that were not taken yet, got none; {remedy}",
+                worker_id=env_id,
+            )
+        return task
+
+    def take_each(self) -> Iterator[tuple[str, Task[ObservationBatch]]]:
+        """Take what is untaken now, one after the other as the caller asks for it.
+
+        Raises:
+            EnvironmentFailedError: If there is nothing: an empty round is a mistake.
+        """
+        if not self._untaken:
+            raise EnvironmentFailedError(
+                "expected observations that were not taken yet, got none; "
+                "call reset() first, or step() the workers whose observations were taken"
+            )
+        return ((env_id, self.take(env_id)) for env_id in list(self._untaken))
+
+    def check_may_step(self, env_id: str) -> None:
+        """Refuse a step that cannot be the answer to the worker's newest observations.
+
+        Raises:
+            EnvironmentFailedError: If those were not taken, or none are expected.
+        """
+        if env_id in self._newest and env_id not in self._untaken:
+            return
+        got = "a step before that" if env_id in self._newest else "a step before any reset"
+        raise EnvironmentFailedError(
+            f"expected the newest observations of {env_id} to be taken and answered, got {got}; "
+            "call reset() once, then observations() or take() before each step",
+            worker_id=env_id,
+        )
+
+    def clear(self) -> None:
+        """Forget everything: a reset must follow."""
+        self._newest.clear()
+        self._untaken.clear()
