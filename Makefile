@@ -41,7 +41,7 @@ types: $(INSTALLED_TO_DEVELOP)
 	$(BIN)/mypy $(CHECKED_FOLDERS)
 
 imports: $(INSTALLED_TO_DEVELOP)
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 
 format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out, write the reference pages anew
 	$(BIN)/python tools/reference_pages.py

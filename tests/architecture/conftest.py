@@ -26,7 +26,9 @@ def project_files() -> list[Path]:
     return sorted(
         path.relative_to(ROOT)
         for path in ROOT.rglob("*")
-        if path.is_file() and not GENERATED_FOLDERS.intersection(path.relative_to(ROOT).parts)
+        if path.is_file()
+        and not path.name.startswith(".coverage")
+        and not GENERATED_FOLDERS.intersection(path.relative_to(ROOT).parts)
     )
 
 

@@ -15,6 +15,11 @@ SEES_THE_WHOLE_CONFIGURATION = {
     "__init__.py": "offers `load_config` to users, lazily",
     "config": "its own package",
     "engine/assembly.py": "the composition root: gives every part its own piece",
+    "engine/outputs.py": "the composition root of what a run writes and shows",
+    "engine/training.py": "the public functions: read it and hand it on",
+    "engine/training_run.py": "stores it with the run",
+    "engine/evaluation.py": "has the same parts built for an evaluation",
+    "engine/deployed_policy.py": "builds the policy of a stored run anew",
     "simulation": "builds the same parts on paper",
     "cli": "reads it from files and arguments",
 }

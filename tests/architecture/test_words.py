@@ -16,7 +16,9 @@ def _offending_lines(root: Path, files: list[Path], pattern: re.Pattern[str]) ->
         f"{path}:{number}: {line.strip()}"
         for path in files
         if path.suffix in TEXT_SUFFIXES and path.name != Path(__file__).name
-        for number, line in enumerate((root / path).read_text("utf-8").splitlines(), start=1)
+        for number, line in enumerate(
+            (root / path).read_text("utf-8", errors="replace").splitlines(), start=1
+        )
         if pattern.search(line)
     ]
 
