@@ -105,3 +105,7 @@ class RunFolderError(RLightningError, OSError):
 
 class MetricsError(RLightningError):
     """An output of metrics could not be written; the message names the sink."""
+
+
+class EvaluationError(RLightningError, RuntimeError):
+    """An evaluation could not be carried out."""

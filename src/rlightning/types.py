@@ -6,6 +6,7 @@ Letters of shapes: `T` steps of a fragment, `B` sub-environments of one environm
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -124,3 +125,21 @@ class Fragment:
     def num_valid(self) -> int:
         """Number of real environment steps in the fragment."""
         return int(self.valid.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport:
+    """What one update did and what it was made of.
+
+    Attributes:
+        metrics: Losses and other figures; with several kinds of environment each name is
+            prefixed with ``<kind>/``.
+        episodes: Episodes that ended within the fragments.
+        num_steps: Environment steps within the fragments; resets are not counted.
+        policy_versions: Versions that collected the fragments, ascending.
+    """
+
+    metrics: Mapping[str, float]
+    episodes: tuple[EpisodeRecord, ...]
+    num_steps: int
+    policy_versions: tuple[int, ...]

@@ -87,7 +87,7 @@ class Policy(nn.Module, ABC):
     def value(self, observation: Tensor) -> Tensor:
         """Return the estimated return from observations. Shape: (B,)."""
 
-    def update_statistics(self, observation: Tensor) -> None:  # noqa: B027
+    def update_statistics(self, observation: Tensor) -> None:
         """Take valid observations into running statistics; without any, do nothing.
 
         Args:

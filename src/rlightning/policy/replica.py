@@ -87,7 +87,7 @@ class PolicyReplica:
                 self._deterministic,
             )
             action, log_prob, value = (tensor.cpu().numpy() for tensor in output)
-        if not (is_finite(log_prob) and is_finite(value) and is_finite(action)):
+        if not (is_finite(log_prob) and is_finite(value)):  # no finite log_prob of a NaN action
             raise NotFiniteError(
                 f"expected finite answers of policy version {version}, got NaN or infinity from "
                 f"{self._replica_id}; lower algorithm.learning_rate or scale the observations"

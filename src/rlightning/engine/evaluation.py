@@ -1,0 +1,61 @@
+"""Evaluating the weights that a learner's state holds, in environments of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any
+
+from rlightning.config.env_config import EnvConfig
+from rlightning.config.run_config import RunConfig
+from rlightning.engine.assembly import AssemblyPlan, assemble
+from rlightning.engine.evaluation_engine import EvaluationEngine, EvaluationResult
+from rlightning.engine.run_state import check_kinds
+
+EVALUATION_SEED_OFFSET = 1_000_003
+"""Added to the seed of a run, so that evaluations never see its training episodes."""
+
+ROLLOUT_LENGTH = 64
+
+
+def evaluate_weights(
+    config: RunConfig,
+    state: Mapping[str, Any],
+    num_episodes: int,
+    *,
+    deterministic: bool = True,
+    seed: int | None = None,
+    on_hang: Callable[[str], object] | None = None,
+) -> EvaluationResult:
+    """Play whole episodes with the weights of a state, through router and replicas.
+
+    Args:
+        config: Of the run.
+        state: As a checkpoint holds it; only the weights are used.
+        num_episodes: Shared out equally over all sub-environments.
+        deterministic: Take the most likely action instead of a random one.
+        seed: Of the episodes; None takes one that the run's training never uses.
+        on_hang: Called with a report before the watchdog ends the process.
+
+    Raises:
+        CheckpointError: If the state belongs to other environments.
+        EvaluationError: If an episode does not end.
+    """
+    plan = AssemblyPlan(
+        env_configs=tuple(_evaluation_env(config, env, num_episodes) for env in config.env_configs),
+        rollout_length=ROLLOUT_LENGTH,
+        seed=config.seed + EVALUATION_SEED_OFFSET if seed is None else seed,
+        deterministic=deterministic,
+        on_hang=on_hang,
+    )
+    assembly = assemble(config, plan)
+    with assembly.runtime, closing(assembly.environments):
+        check_kinds(state, sorted(assembly.policies.pools))
+        assembly.policies.restore(state["learner"])
+        assembly.policies.publish()
+        return EvaluationEngine(assembly.environments, assembly.policies).run(num_episodes)
+
+
+def _evaluation_env(config: RunConfig, env: EnvConfig, num_episodes: int) -> EnvConfig:
+    num_envs = min(config.engine.evaluation_num_envs, num_episodes)
+    return env.model_copy(update={"num_workers": 1, "num_envs": num_envs})

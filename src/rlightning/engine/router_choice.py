@@ -1,0 +1,40 @@
+"""From the block `routing` of the configuration to the router of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from rlightning.config.routing_config import RoutingConfig
+from rlightning.placement.local_resources import LocalResourceManager
+from rlightning.policy.eval_policy import EvalPolicy
+from rlightning.policy.membership import Router, RouterFactory
+from rlightning.policy.utils.router import create_router
+
+
+def router_factory(config: RoutingConfig, manager: LocalResourceManager) -> RouterFactory:
+    """Return what makes the configured router for a list of eval policies."""
+    return partial(_create, config, manager)
+
+
+def _create(
+    config: RoutingConfig, manager: LocalResourceManager, policies: Sequence[EvalPolicy]
+) -> Router:
+    options = router_options(config, policies)
+    return create_router(config.mode, config.type, policies, manager, **options)
+
+
+def router_options(config: RoutingConfig, policies: Sequence[EvalPolicy]) -> dict[str, Any]:
+    """Return those settings that the configured router takes; registered ones take none."""
+    if config.type not in ("simple", "node_affinity"):
+        return {}
+    options: dict[str, Any] = {"tie_break": config.tie_break}
+    if config.start_offset_seed is not None:
+        options["start_offset_seed"] = config.start_offset_seed
+    if (config.mode, config.type) == ("sync", "simple"):
+        options["timeout_seconds"] = config.timeout_seconds
+    if (config.mode, config.type) == ("async", "node_affinity"):
+        options["spill_margin"] = config.spill_margin
+        options["policy_node_ids"] = [policy.node_id for policy in policies]
+    return options

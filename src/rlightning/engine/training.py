@@ -1,0 +1,157 @@
+"""What a program calls: train, resume, evaluate, load a policy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rlightning.config.loading import load_config
+from rlightning.config.run_config import RunConfig
+from rlightning.config.yaml_text import config_yaml
+from rlightning.engine.deployed_policy import DeployedPolicy
+from rlightning.engine.evaluation import EVALUATION_SEED_OFFSET, evaluate_weights
+from rlightning.engine.evaluation_engine import EvaluationResult
+from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.run_reference import DEFAULT_ROOT, RunReference, find_run
+from rlightning.engine.training_run import RunResult, TrainingRun
+from rlightning.engine.video import record_videos
+
+__all__ = ["EvaluationResult", "RunResult", "evaluate", "load_policy", "resume", "train"]
+
+Overrides = Sequence[str] | Mapping[str, Any]
+
+
+def train(
+    config: RunConfig | str | Path | Mapping[str, Any],
+    overrides: Overrides = (),
+    *,
+    console: Console | None = None,
+) -> RunResult:
+    """Train a policy in a new run folder, then evaluate its final weights.
+
+    Args:
+        config: A preset's name, the path of a YAML file, a mapping, or a whole configuration.
+        overrides: ``["engine.total_env_steps=50_000"]``, or a mapping with such keys.
+        console: Where progress is shown; `logging.live` says how.
+
+    Raises:
+        ConfigError: If the configuration is wrong; the message lists every fault.
+        RunFolderError: If the run folder cannot be written.
+        RLightningError: If the training fails; the last checkpoint is kept.
+    """
+    resolved = load_config(config, overrides)
+    folder = RunFolder.create(resolved.logging.folder, resolved.name, datetime.now())
+    folder.write_config(config_yaml(resolved))
+    try:
+        run = TrainingRun(resolved, folder, _screen(resolved, console))
+        return run.execute()
+    except BaseException:
+        _remove_if_nothing_happened(folder)
+        raise
+
+
+def resume(
+    run: str | Path,
+    overrides: Overrides = (),
+    *,
+    root: str | Path = DEFAULT_ROOT,
+    console: Console | None = None,
+) -> RunResult:
+    """Go on with a run from a checkpoint, in the same folder.
+
+    Metrics after that checkpoint are cut; environments start new episodes.
+
+    Args:
+        run: A path, a run's name, ``latest``, or the path of one of its checkpoints.
+        overrides: Settings that change, for example more steps.
+        root: Folder of all runs.
+        console: Where progress is shown.
+
+    Raises:
+        RunFolderError: If there is no such run.
+        CheckpointError: If it has no checkpoint, a damaged one, or one of another environment.
+    """
+    reference = find_run(run, root)
+    config = load_config(_stored_config(reference), overrides)
+    checkpoint = reference.load_checkpoint()
+    training = TrainingRun(config, reference.folder, _screen(config, console), checkpoint)
+    reference.folder.cut_metrics_after(checkpoint["progress"]["iteration"])
+    reference.folder.write_config(config_yaml(config))
+    return training.execute()
+
+
+def evaluate(
+    run: str | Path,
+    *,
+    episodes: int = 100,
+    deterministic: bool = True,
+    seed: int | None = None,
+    video_folder: str | Path | None = None,
+    root: str | Path = DEFAULT_ROOT,
+) -> EvaluationResult:
+    """Play whole episodes with the weights of a checkpoint.
+
+    Args:
+        run: A path, a run's name, ``latest``, or the path of one of its checkpoints.
+        episodes: How many, shared out equally over the sub-environments.
+        deterministic: Take the most likely action instead of a random one.
+        seed: Of the episodes; None takes one that the run's training never uses.
+        video_folder: Where to put films of a few episodes; None films none.
+        root: Folder of all runs.
+
+    Raises:
+        RunFolderError: If there is no such run.
+        CheckpointError: If it has no checkpoint, a damaged one, or one of another environment.
+        MissingExtraError: If a film is asked for and the extra `video` is missing.
+    """
+    reference = find_run(run, root)
+    config = load_config(_stored_config(reference))
+    state = reference.load_checkpoint()
+    if video_folder is not None:
+        first_seed = config.seed + EVALUATION_SEED_OFFSET if seed is None else seed
+        for env in config.env_configs:
+            policy = DeployedPolicy(config, env, state, first_seed)
+            record_videos(
+                policy, env, Path(video_folder), seed=first_seed, deterministic=deterministic
+            )
+    return evaluate_weights(config, state, episodes, deterministic=deterministic, seed=seed)
+
+
+def load_policy(
+    run: str | Path, *, root: str | Path = DEFAULT_ROOT, env_index: int = 0
+) -> DeployedPolicy:
+    """Return the policy of a run for deployment.
+
+    Args:
+        run: A path, a run's name, ``latest``, or the path of one of its checkpoints.
+        root: Folder of all runs.
+        env_index: Which environment of the run, where it has several.
+
+    Raises:
+        RunFolderError: If there is no such run.
+        CheckpointError: If it has no checkpoint, a damaged one, or one of another environment.
+    """
+    reference = find_run(run, root)
+    config = load_config(_stored_config(reference))
+    state = reference.load_checkpoint()
+    return DeployedPolicy(config, config.env_configs[env_index], state, config.seed)
+
+
+def _stored_config(reference: RunReference) -> Path:
+    return reference.folder.config_path
+
+
+def _screen(config: RunConfig, console: Console | None) -> Console:
+    return console or Console(quiet=config.logging.live == "off")
+
+
+def _remove_if_nothing_happened(folder: RunFolder) -> None:
+    """Leave no folder behind of a run that failed before its first iteration."""
+    has_metrics = folder.metrics_path.is_file() and folder.metrics_path.stat().st_size
+    if not has_metrics and not any(folder.checkpoints_path.glob("*.pt")):
+        shutil.rmtree(folder.path, ignore_errors=True)

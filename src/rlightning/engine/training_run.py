@@ -1,0 +1,142 @@
+"""One run of training from its start, or its checkpoint, to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rlightning.config.run_config import RunConfig
+from rlightning.engine.assembly import Assembly, AssemblyPlan, assemble
+from rlightning.engine.checkpoint import CheckpointStore
+from rlightning.engine.checkpoint_hook import CheckpointHook
+from rlightning.engine.evaluation import evaluate_weights
+from rlightning.engine.evaluation_engine import EvaluationResult
+from rlightning.engine.evaluation_hook import EvaluationHook
+from rlightning.engine.hooks import HookChain
+from rlightning.engine.iteration_summary import IterationSummary
+from rlightning.engine.outputs import create_recorder
+from rlightning.engine.progress import TrainingProgress
+from rlightning.engine.recording_hook import RecordingHook
+from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.run_state import RunState
+from rlightning.engine.stop_request import StopRequest
+from rlightning.engine.sync_engine import SyncRLEngine
+from rlightning.metrics.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        run_folder: Where everything lies that it wrote.
+        env_steps: Environment steps since the start of the run.
+        iterations: Iterations since the start of the run.
+        was_interrupted: Whether somebody asked it to end early.
+        evaluation: Of the final weights; None if it was interrupted or none was asked for.
+    """
+
+    run_folder: Path
+    env_steps: int
+    iterations: int
+    was_interrupted: bool
+    evaluation: EvaluationResult | None
+
+
+class TrainingRun:
+    """Builds all parts of one run, trains, evaluates the final weights, and takes all down.
+
+    Args:
+        config: Of the run.
+        folder: Where it writes.
+        console: Where progress is shown.
+        checkpoint: State to go on from.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        folder: RunFolder,
+        console: Console,
+        checkpoint: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._config = config
+        self._folder = folder
+        self._console = console
+        self._checkpoint = checkpoint
+        self._progress = TrainingProgress(config.engine.total_env_steps)
+        env_steps = None if checkpoint is None else int(checkpoint["progress"]["env_steps"])
+        self._recorder = create_recorder(config, folder, console, env_steps)
+
+    def execute(self) -> RunResult:
+        """Train to the end, or until somebody asks to stop."""
+        assembly = assemble(self._config, self._plan())
+        with assembly.runtime, closing(assembly.environments):
+            was_interrupted, state = self._train(assembly)
+        evaluation = None if was_interrupted else self._evaluate_finally(state)
+        return RunResult(
+            self._folder.path,
+            self._progress.env_steps,
+            self._progress.iteration,
+            was_interrupted,
+            evaluation,
+        )
+
+    def _plan(self) -> AssemblyPlan:
+        return AssemblyPlan(
+            env_configs=self._config.env_configs,
+            rollout_length=self._config.engine.rollout_length,
+            seed=self._config.seed,
+            on_hang=self._close_displays,
+        )
+
+    def _train(self, assembly: Assembly) -> tuple[bool, dict[str, Any]]:
+        environments, policies = assembly.environments, assembly.policies
+        state = RunState(environments, policies, self._progress, self._recorder)
+        if self._checkpoint is not None:
+            state.restore(self._checkpoint)
+        summary = IterationSummary(environments, policies, self._progress)
+        hooks = self._hooks(state, self._recorder)
+        engine = SyncRLEngine(environments, policies, self._progress, summary, hooks)
+        with self._recorder, StopRequest(self._announce) as stop:
+            engine.run(lambda: stop.is_requested)
+            was_interrupted = stop.is_requested and not self._progress.is_complete
+        return was_interrupted, state.capture()
+
+    def _hooks(self, state: RunState, recorder: Recorder) -> HookChain:
+        settings = self._config.engine
+        recording = RecordingHook(recorder)
+        store = CheckpointStore(self._folder.checkpoints_path, settings.keep_checkpoints)
+        evaluate = partial(self._evaluate, state, settings.evaluation_episodes)
+        return HookChain(
+            (
+                EvaluationHook(settings.evaluation_interval, evaluate),
+                recording,
+                CheckpointHook(
+                    store, settings.checkpoint_interval, state.capture, lambda: recording.score
+                ),
+            )
+        )
+
+    def _evaluate(self, state: RunState, num_episodes: int) -> EvaluationResult:
+        return evaluate_weights(
+            self._config, state.capture(), num_episodes, on_hang=self._close_displays
+        )
+
+    def _evaluate_finally(self, state: Mapping[str, Any]) -> EvaluationResult | None:
+        num_episodes = self._config.engine.final_evaluation_episodes
+        if not num_episodes:
+            return None
+        return evaluate_weights(self._config, state, num_episodes)
+
+    def _close_displays(self, report: str) -> None:
+        self._recorder.close()
+
+    def _announce(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False)

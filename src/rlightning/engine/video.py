@@ -1,0 +1,77 @@
+"""Filming a policy at play."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from gymnasium.error import DependencyNotInstalled
+from gymnasium.wrappers import RecordVideo
+
+from rlightning.config.env_config import EnvConfig
+from rlightning.engine.deployed_policy import DeployedPolicy
+from rlightning.env.make import find_env_spec
+from rlightning.errors import EvaluationError, MissingExtraError
+from rlightning.registry import import_object
+
+NUM_FILMED_EPISODES = 3
+
+
+def record_videos(
+    policy: DeployedPolicy,
+    env: EnvConfig,
+    folder: Path,
+    *,
+    seed: int,
+    deterministic: bool = True,
+    num_episodes: int = NUM_FILMED_EPISODES,
+) -> list[Path]:
+    """Film whole episodes, one file each, and return the files.
+
+    Raises:
+        MissingExtraError: If the packages for drawing or for writing films are missing.
+        EvaluationError: If the environment cannot draw.
+    """
+    filmed = _filmed(env, folder)
+    try:
+        for episode in range(num_episodes):
+            _play(filmed, policy, seed + episode, deterministic)
+    except DependencyNotInstalled as error:
+        raise _missing_extra(error) from error
+    finally:
+        filmed.close()
+    return sorted(folder.glob("*.mp4"))
+
+
+def _filmed(env: EnvConfig, folder: Path) -> gymnasium.Env[Any, Any]:
+    try:
+        played = gymnasium.make(find_env_spec(env.id), render_mode="rgb_array", **env.kwargs)
+        for path in env.wrappers:
+            played = import_object(path)(played)  # type: ignore[operator]
+        return RecordVideo(played, str(folder), episode_trigger=lambda _: True)
+    except (DependencyNotInstalled, ImportError) as error:
+        raise _missing_extra(error) from error
+    except (TypeError, ValueError) as error:
+        raise EvaluationError(
+            f"expected environment {env.id!r} to draw itself with render_mode 'rgb_array', "
+            f"got {type(error).__name__}: {error}; evaluate it without a video"
+        ) from error
+
+
+def _play(
+    env: gymnasium.Env[Any, Any], policy: DeployedPolicy, seed: int, deterministic: bool
+) -> None:
+    observation, _ = env.reset(seed=seed)
+    is_over = False
+    while not is_over:
+        action = policy.act(observation, deterministic=deterministic)
+        observation, _, terminated, truncated, _ = env.step(action)
+        is_over = terminated or truncated
+
+
+def _missing_extra(error: Exception) -> MissingExtraError:
+    return MissingExtraError(
+        f"a video needs the extra 'video', got: {error}; "
+        "install it with: pip install 'rlightning[video]'"
+    )

@@ -1,0 +1,170 @@
+"""All eval policies and the learner, as the engine sees them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlightning.dispatch.drain import wait_until_idle
+from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.errors import RoutingValueError
+from rlightning.policy.eval_policy import EvalPolicy
+from rlightning.policy.pool import PolicyPool
+from rlightning.registry import did_you_mean
+from rlightning.runtime.base import Task, WorkerHandle
+from rlightning.types import ActionBatch, Fragment, ObservationBatch, UpdateReport
+
+
+class PolicyGroup:
+    """One pool of replicas per kind of environment, and one learner for all.
+
+    Args:
+        pools: Pool of each kind.
+        kinds: Kind of each environment worker.
+        learner: Updates and publishes.
+        submitter: Sends the requests of all pools.
+        update_timeout_seconds: Longest update, and longest publication of weights.
+    """
+
+    def __init__(
+        self,
+        pools: Mapping[str, PolicyPool],
+        kinds: Mapping[str, str],
+        learner: WorkerHandle,
+        submitter: TaskSubmitter,
+        update_timeout_seconds: float = 3600.0,
+    ) -> None:
+        self._pools = dict(pools)
+        self._kinds = dict(kinds)
+        self._pool_of_env = {env_id: self._pools[kind] for env_id, kind in kinds.items()}
+        self._learner = learner
+        self._submitter = submitter
+        self._update_timeout_seconds = update_timeout_seconds
+        self.policy_version = -1
+
+    @property
+    def pools(self) -> Mapping[str, PolicyPool]:
+        """The pool of each kind."""
+        return self._pools
+
+    def serve(self, env_id: str, kind: str) -> None:
+        """Let an environment worker be answered by the pool of its kind."""
+        self._kinds[env_id] = kind
+        self._pool_of_env[env_id] = self._pools[kind]
+
+    def act(self, env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
+        """Return the task of the actions for the observations that a task holds.
+
+        Raises:
+            RoutingValueError: If the environment worker is not known.
+            NoEvalPolicyError: If no replica is left that may be asked.
+            RoutingTimeoutError: If no replica becomes free in time.
+            DispatchTimeoutError: If the chosen replica has no room in time.
+        """
+        pool = self._pool_of_env.get(env_id)
+        if pool is None:
+            raise RoutingValueError(
+                f"expected an environment worker of this group, got {env_id!r}"
+                f"{did_you_mean(env_id, self._pool_of_env)}; let it be known with 'serve'"
+            )
+        return pool.act(env_id, observation)
+
+    def update(self, fragments: Sequence[Task[Fragment]], progress: float) -> UpdateReport:
+        """Train on fragments and wait for the end of it.
+
+        Args:
+            fragments: One task per environment worker.
+            progress: Share of the whole training done so far, from 0 to 1.
+        """
+        kinds = tuple(self._kinds[fragment.worker_id] for fragment in fragments)
+        task = self._learner.call("update", progress, kinds, *fragments)
+        report: UpdateReport = task.result(self._update_timeout_seconds)
+        return report
+
+    def publish(self) -> int:
+        """Give every replica the present weights; return their version when all have them."""
+        applied: list[Task[int]] = []
+        for kind, pool in self._pools.items():
+            snapshot = self._learner.call("publish", kind)
+            for member in pool.membership.members():
+                applied.append(member.handle.call("set_weights", snapshot))
+        versions = [task.result(self._update_timeout_seconds) for task in applied]
+        self.policy_version = max(versions, default=self.policy_version)
+        return self.policy_version
+
+    def add(self, kind: str, handle: WorkerHandle) -> None:
+        """Let a new replica take part, after it has been given the present weights."""
+        snapshot = self._learner.call("published", kind)
+        handle.call("set_weights", snapshot).result(self._update_timeout_seconds)
+        self._pools[kind].membership.add(EvalPolicy(handle, self._submitter))
+
+    def remove(self, replica_id: str, *, drain_seconds: float = 60.0) -> None:
+        """Send a replica nothing more, let it finish what it has, then stop it.
+
+        Args:
+            replica_id: Whom.
+            drain_seconds: Longest wait for its answers; calls that are left then end with
+                `WorkerDiedError` and go to another replica.
+
+        Raises:
+            RoutingValueError: If no replica has this id.
+        """
+        for pool in self._pools.values():
+            for member in pool.membership.members():
+                if member.replica_id == replica_id:
+                    pool.membership.remove(member)
+                    wait_until_idle(self._submitter, member.handle, drain_seconds)
+                    member.handle.stop()
+                    return
+        known = [name for pool in self._pools.values() for name in pool.loads()]
+        raise RoutingValueError(
+            f"expected the id of a replica, got {replica_id!r}{did_you_mean(replica_id, known)}; "
+            f"there are {', '.join(known) or 'none'}"
+        )
+
+    def router_counts(self) -> dict[str, int]:
+        """Return decisions of all routers by reason, since the start."""
+        counts: Counter[str] = Counter()
+        for pool in self._pools.values():
+            counts.update(pool.membership.router_counts())
+        return dict(counts)
+
+    def loads(self) -> dict[str, int]:
+        """Return requests in flight by replica."""
+        return {name: load for pool in self._pools.values() for name, load in pool.loads().items()}
+
+    def wait_seconds(self) -> dict[str, float]:
+        """Return how long requests waited: for room, by replica, and within ``router``."""
+        in_router = sum(pool.router_wait_seconds() for pool in self._pools.values())
+        return {**self._submitter.wait_seconds(), "router": in_router}
+
+    def take_task_counts(self) -> dict[tuple[str, str], int]:
+        """Return requests by (environment worker, replica) since the last call of this."""
+        return {
+            pair: count
+            for pool in self._pools.values()
+            for pair, count in pool.take_task_counts().items()
+        }
+
+    def handles(self) -> list[WorkerHandle]:
+        """Return the handles of all living replicas."""
+        return [
+            member.handle for pool in self._pools.values() for member in pool.membership.members()
+        ]
+
+    @property
+    def learner(self) -> WorkerHandle:
+        """The worker that trains."""
+        return self._learner
+
+    def state(self) -> dict[str, Any]:
+        """Return the learner's whole state, for a checkpoint."""
+        state: dict[str, Any] = self._learner.call("state_dict").result(
+            self._update_timeout_seconds
+        )
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Give the learner a state; the replicas get it with the next `publish`."""
+        self._learner.call("load_state_dict", state).result(self._update_timeout_seconds)
