@@ -11,7 +11,7 @@ from rlightning.metrics.iteration_report import IterationReport, Row
 from rlightning.metrics.sink import Sink
 
 
-class JsonLinesSink(Sink):
+class JsonLines(Sink):
     """Appends a line for each iteration; the line is with the operating system on return."""
 
     def __init__(self, path: Path) -> None:
