@@ -151,7 +151,7 @@ class EnvGroup:
             self._turns.expect(member.env_id, task)
 
     def observations(self) -> Iterator[tuple[str, Task[ObservationBatch]]]:
-        """Take the newest observations of every worker that has some, in order of the workers.
+        """Take the newest observations of every worker that has some, in order of their calls.
 
         A worker may be stepped as soon as its pair was handed out; what it shows then belongs
         to the next round.
