@@ -139,12 +139,11 @@ class RunFolder:
         try:
             metrics = read_metrics(self.metrics_path)
             kept = [row for row in metrics.rows if int(row["iteration"] or 0) <= iteration]
-            num_dropped = len(metrics.rows) - len(kept) + metrics.num_unreadable
-            if num_dropped:
+            if self.metrics_path.exists():
                 write_atomically(self.metrics_path, "".join(map(json_line, kept)).encode())
         except OSError as error:
             raise _unwritable(self.metrics_path, str(error)) from error
-        return num_dropped
+        return len(metrics.rows) - len(kept) + metrics.num_unreadable
 
 
 def _runs(root: Path) -> list[Path]:
