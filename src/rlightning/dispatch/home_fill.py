@@ -47,11 +47,13 @@ def place_at_home(
     for node_id, num_tasks in groups.num_tasks_by_node.items():
         seats = seats_by_node[node_id]
         by_node += level_fill(loads, num_tasks, seats, offset(node_id, len(seats)))
-    for seat, num_tasks in Counter(by_node).items():
+    num_tasks_by_policy = Counter(by_node)
+    for seat, num_tasks in num_tasks_by_policy.items():
         loads[seat] += num_tasks
-    by_node += _seats_for_homeless(loads, groups, offset)
-    chosen = list(map(by_node.__getitem__, groups.places))
-    return Placement(chosen, Counter(chosen))
+    homeless = _seats_for_homeless(loads, groups, offset)
+    num_tasks_by_policy.update(homeless)
+    by_node += homeless
+    return Placement(list(map(by_node.__getitem__, groups.places)), num_tasks_by_policy)
 
 
 def place_with_spill(

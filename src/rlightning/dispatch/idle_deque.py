@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ class IdleDeque(PolicyPool):
         """
         self._timeout_seconds = _checked_timeout(timeout_seconds)
         self._clock = clock
-        self._changed = Condition()
+        self._changed = Condition(Lock())
         self._num_changes = 0
         self._num_added = len(policies)
         entries = [IdleEntry(policy, eval_id) for eval_id, policy in enumerate(policies)]

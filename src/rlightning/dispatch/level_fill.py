@@ -24,19 +24,21 @@ def level_fill(
     Returns:
         One policy index per task. Shape: (num_tasks,). O(n log n + k) for n seats.
     """
-    if offset or seats is not None:
-        order = list(range(len(loads)) if seats is None else seats)
-        order = order[offset:] + order[:offset]
-        ranks = _fill([loads[seat] for seat in order], num_tasks)
+    chosen_from = range(len(loads)) if seats is None else seats
+    if offset:
+        order = [*chosen_from[offset:], *chosen_from[:offset]]
+        ranks = _fill([loads[seat] for seat in order], num_tasks, range(len(order)))
         return [order[rank] for rank in ranks]
-    return _fill(loads, num_tasks)
+    own_loads = loads if seats is None else [loads[seat] for seat in seats]
+    return _fill(own_loads, num_tasks, chosen_from)
 
 
-def _fill(loads: Sequence[int], num_tasks: int) -> list[int]:
+def _fill(loads: Sequence[int], num_tasks: int, seats: Sequence[int]) -> list[int]:
+    """Fill seats, ascending, that have these loads."""
     if num_tasks == 1:
-        return [loads.index(min(loads))]
+        return [seats[loads.index(min(loads))]]
     seats_by_load: dict[int, list[int]] = {}
-    for seat, load in enumerate(loads):
+    for seat, load in zip(seats, loads, strict=True):
         seats_by_load.setdefault(load, []).append(seat)
     levels = sorted(seats_by_load)
     answer: list[int] = []
@@ -51,7 +53,7 @@ def _fill(loads: Sequence[int], num_tasks: int) -> list[int]:
             return answer + _rounds(active, num_left)
         answer += active * (next_level - level)
         num_left -= num_round_tasks
-    return answer + _rounds(list(range(len(loads))), num_left)
+    return answer + _rounds(list(seats), num_left)
 
 
 def _rounds(active: list[int], num_tasks: int) -> list[int]:

@@ -63,11 +63,6 @@ class Topology:
         """Eval id → node id."""
         return self.nodes_by_component["eval"]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no worker of any component is placed."""
-        return not any(self.nodes_by_component.values())
-
     def check_eval_ids(self, num_policies: int) -> None:
         """Refuse an eval id that no policy stands for.
 
@@ -114,7 +109,8 @@ def _place_workers(placed: dict[int, str], node_id: str, entry: Any, where: str)
 
 def _checked_ids(entry: Mapping[Any, Any], where: str) -> list[int]:
     ids = entry.get("ids")
-    if not isinstance(ids, (list, tuple, range, np.ndarray)) or np.ndim(ids) != 1:
+    is_vector = isinstance(ids, np.ndarray) and ids.ndim == 1
+    if not is_vector and not isinstance(ids, (list, tuple, range)):
         raise RoutingValueError(
             f"expected a list of ids as {where}['ids'], got {ids!r}; "
             "give the 0-based worker indices, [] for none"
