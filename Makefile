@@ -28,6 +28,7 @@ help:  ## Say what each target does
 
 train: $(INSTALLED_TO_RUN)  ## Train PPO on CartPole-v1, evaluate it and write a report
 	$(BIN)/rlightning train cartpole-ppo
+	$(BIN)/rlightning report latest
 
 test: check docs coverage  ## Everything that must pass: checks, documentation, tests, coverage
 
