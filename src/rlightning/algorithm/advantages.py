@@ -10,7 +10,7 @@ import torch
 
 from rlightning.algorithm.returns import DoubleArray, StepSequence, gae_advantages
 from rlightning.policy.base import Policy
-from rlightning.types import Array, Fragment, FloatArray
+from rlightning.types import Array, FloatArray, Fragment
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class Algorithm(ABC):
 
     Attributes:
         config_model: Settings that stand in the block `algorithm` of the configuration.
-        policy: What is improved, in place. Its weights are no part of `state_dict`.
+        policy: What is improved, in place.
     """
 
     config_model: ClassVar[type[AlgorithmConfig]] = AlgorithmConfig
@@ -47,14 +47,18 @@ class Algorithm(ABC):
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:
-        """Return a copy of all that an exact continuation needs, except the policy's weights.
+        """Return a copy of all that an exact continuation needs, the policy's weights included.
 
-        Holds tensors, numbers, texts, lists and dictionaries only.
+        It holds tensors, numbers, texts, lists and dictionaries only.
         """
 
     @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state_dict` returned."""
+        """Go on from a state that `state_dict` returned.
+
+        Raises:
+            WeightsError: If the weights are those of another network.
+        """
 
     def start_new_episodes(self) -> None:  # noqa: B027
         """Forget what belongs to unfinished episodes: the environments start anew."""

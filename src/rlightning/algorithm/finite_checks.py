@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -57,14 +57,13 @@ def check_advantages(fragments: Sequence[Fragment], advantages: Sequence[Array])
         _check("advantage", advantage, f"of {fragment.env_id}")
 
 
-def check_weights(parameters: Iterable[Tensor]) -> None:
+def check_weights(weights: Tensor) -> None:
     """Refuse weights that are not finite.
 
     Raises:
         NotFiniteError: If a weight is NaN or infinite.
     """
-    norm = torch.nn.utils.get_total_norm([parameter.detach() for parameter in parameters])
-    if not bool(torch.isfinite(norm)):
+    if not bool(torch.isfinite(weights).all()):
         raise not_finite("weights", "after the update")
 
 

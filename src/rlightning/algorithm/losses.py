@@ -23,16 +23,18 @@ def normalized(advantage: Tensor) -> Tensor:
 def clipped_surrogate(log_ratio: Tensor, advantage: Tensor, clip_range: float) -> Tensor:
     """Return the policy loss, the negative mean of the clipped surrogate objective.
 
-    Source: Schulman et al. 2017, equation 7.
+    The objective ``min(ratio * A, clip(ratio) * A)`` is ``min(ratio * A, A + clip_range * |A|)``,
+    which has no gradient in its second part.
+
+    Source: Schulman et al. 2017, equation 7; Achiam 2018, "Simplified PPO-Clip Objective".
 
     Args:
         log_ratio: Log-probability of the action now, minus that when it was drawn.
         advantage: Of the action.
         clip_range: How far the ratio may leave 1.
     """
-    ratio = log_ratio.exp()
-    clipped = ratio.clamp(1.0 - clip_range, 1.0 + clip_range)
-    return -torch.minimum(advantage * ratio, advantage * clipped).mean()
+    bound = torch.add(advantage, advantage.abs(), alpha=clip_range)
+    return -torch.minimum(advantage * log_ratio.exp(), bound).mean()
 
 
 def squared_value_error(value: Tensor, target: Tensor) -> Tensor:

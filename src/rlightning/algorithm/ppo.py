@@ -13,6 +13,7 @@ from rlightning.algorithm import losses
 from rlightning.algorithm.advantages import advantages_of, bootstrap_values
 from rlightning.algorithm.base import Algorithm
 from rlightning.algorithm.finite_checks import check_advantages, check_fragments, check_weights
+from rlightning.algorithm.flat_parameters import FlatParameters
 from rlightning.algorithm.reward_scaling import RewardScaling
 from rlightning.algorithm.step_log import StepLog, StepMeasures
 from rlightning.buffer.rollout import Minibatch, RolloutBatch
@@ -20,6 +21,7 @@ from rlightning.config.algorithm_config import AlgorithmConfig
 from rlightning.config.ppo_config import PPOConfig, ScheduleName
 from rlightning.policy.base import Policy
 from rlightning.types import Array, Fragment
+from rlightning.weights.state_fit import copy_state
 
 KL_TOLERANCE = 1.5
 """An update ends when the divergence exceeds `target_kl` this many times."""
@@ -42,9 +44,9 @@ class PPO(Algorithm):
     def __init__(self, policy: Policy, config: PPOConfig, seed: int) -> None:
         super().__init__(policy, config, seed)
         self._config = config
-        self._parameters = list(policy.parameters())
+        self._parameters = FlatParameters(policy)
         self._optimizer = torch.optim.Adam(
-            self._parameters, lr=config.learning_rate, eps=config.adam_epsilon, fused=True
+            [self._parameters.weights], config.learning_rate, eps=config.adam_epsilon, fused=True
         )
         self._generator = torch.Generator().manual_seed(seed)
         self._reward_scaling = RewardScaling(
@@ -65,7 +67,7 @@ class PPO(Algorithm):
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
         metrics = self._run_epochs(rollout, clip_range)
-        check_weights(self._parameters)
+        check_weights(self._parameters.weights)
         self.policy.update_statistics(rollout.rows.observation)
         explained = losses.explained_variance(rollout.rows.value, rollout.rows.value_target)
         return metrics | {
@@ -74,8 +76,9 @@ class PPO(Algorithm):
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Return optimiser, minibatch generator and unfinished returns; see `Algorithm`."""
+        """Return weights, optimiser, generator and unfinished returns; see `Algorithm`."""
         return {
+            "policy": {name: tensor.clone() for name, tensor in self.policy.state_dict().items()},
             "optimizer": copy.deepcopy(self._optimizer.state_dict()),
             "generator": self._generator.get_state(),
             "reward_scaling": self._reward_scaling.state_dict(),
@@ -83,6 +86,7 @@ class PPO(Algorithm):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state_dict` returned."""
+        copy_state(state["policy"], self.policy.state_dict())
         self._optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
         self._generator.set_state(state["generator"])
         self._reward_scaling.load_state_dict(state["reward_scaling"])
@@ -132,9 +136,9 @@ class PPO(Algorithm):
         loss = policy_loss + config.value_coefficient * value_loss
         if config.entropy_coefficient > 0:
             loss = loss - config.entropy_coefficient * entropy
-        self._optimizer.zero_grad(set_to_none=True)
+        self._parameters.zero_gradient()
         loss.backward()  # type: ignore[no-untyped-call]
-        gradient_norm = self._clip_gradients()
+        gradient_norm = self._parameters.clip_gradient(config.max_gradient_norm)
         self._optimizer.step()
         log.add(StepMeasures(policy_loss, value_loss, entropy, gradient_norm), log_ratio)
 
@@ -145,12 +149,6 @@ class PPO(Algorithm):
         return losses.clipped_value_error(
             value, minibatch.value_target, minibatch.value, clip_range
         )
-
-    def _clip_gradients(self) -> Tensor:
-        """Scale the gradient to the largest norm allowed and return the norm it had."""
-        limit = self._config.max_gradient_norm
-        largest = float("inf") if limit is None else limit
-        return torch.nn.utils.clip_grad_norm_(self._parameters, largest)
 
 
 def _annealed(start: float, schedule: ScheduleName, progress: float) -> float:

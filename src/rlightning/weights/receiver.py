@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rlightning.errors import WeightsError
-from rlightning.registry import did_you_mean
 from rlightning.weights.snapshot import WeightsSnapshot
+from rlightning.weights.state_fit import copy_state
 
 NO_VERSION = -1
 """Version of a module that has not received any published weights."""
@@ -28,7 +27,7 @@ class Receiver:
     """
 
     def __init__(self, module: nn.Module) -> None:
-        self._targets = module.state_dict(keep_vars=False)
+        self._targets = module.state_dict()
         self._version = NO_VERSION
         self._lock = threading.Lock()
 
@@ -61,40 +60,8 @@ class Receiver:
                     f"expected weights of version {self._version} or newer, got version "
                     f"{snapshot.version}; versions never go backwards, start a new replica instead"
                 )
-            _check_fits(self._targets, snapshot.state)
             if snapshot.version > self._version:
-                _copy(self._targets, snapshot.state)
+                copy_state(snapshot.state, self._targets)
                 self._version = snapshot.version
         return snapshot.version
 
-
-def _check_fits(targets: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
-    for name in state:
-        if name not in targets:
-            hint = did_you_mean(name, targets)
-            raise WeightsError(
-                f"weights {name!r} are not known to this network{hint}; "
-                "publish from a policy of the same configuration"
-            )
-    for name, target in targets.items():
-        if name not in state:
-            raise WeightsError(
-                f"expected weights {name!r}, got none; "
-                "publish from a policy of the same configuration"
-            )
-        _check_tensor_fits(name, target, state[name])
-
-
-def _check_tensor_fits(name: str, target: Tensor, tensor: Tensor) -> None:
-    if target.shape != tensor.shape or target.dtype != tensor.dtype:
-        raise WeightsError(
-            f"expected weights {name!r} of shape {tuple(target.shape)} and type {target.dtype}, "
-            f"got {tuple(tensor.shape)} and {tensor.dtype}; "
-            "publish from a policy of the same configuration"
-        )
-
-
-def _copy(targets: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> None:
-    with torch.no_grad():
-        for name, target in targets.items():
-            target.copy_(state[name])

@@ -1,0 +1,151 @@
+"""What an update of PPO costs beside a plain one, and a replica's answer beside a bare forward.
+
+The plain update is written the way single-file implementations are: one pair of networks,
+`torch.distributions`, a loss per minibatch, scalars read as they come. Both have the same
+networks, rows, epochs and minibatches, and take turns in the same run:
+
+    python -m benchmarks.ppo_update
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import Tensor, nn
+
+from rlightning.algorithm.ppo import PPO
+from rlightning.config.policy_config import PolicyConfig
+from rlightning.config.ppo_config import PPOConfig
+from rlightning.env.action_noise import draw_noise
+from rlightning.env.space_kind import SpaceKind
+from rlightning.policy.actor_critic import create_actor_critic
+from rlightning.policy.replica import PolicyReplica
+from rlightning.types import Fragment, ObservationBatch
+
+NUM_STEPS, NUM_ENVS, NUM_ROUNDS = 32, 32, 30
+KIND = SpaceKind(Box(-1.0, 1.0, (4,), np.float32), Discrete(2))
+CONFIG = PPOConfig(learning_rate_schedule="constant")
+
+
+class PlainAgent:
+    """Actor, critic and Adam, updated in a straight line."""
+
+    def __init__(self) -> None:
+        self.actor, self.critic = _plain_mlp(2), _plain_mlp(1)
+        self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(self.parameters, lr=CONFIG.learning_rate, eps=1e-5)
+
+    def update(self, rows: list[Tensor]) -> None:
+        """Run all epochs over rows: observation, action, log_prob, advantage, target."""
+        index = np.arange(len(rows[0]))
+        clipped_shares = []
+        for _ in range(CONFIG.num_epochs):
+            np.random.default_rng().shuffle(index)
+            for start in range(0, len(index), CONFIG.minibatch_size):
+                chosen = index[start : start + CONFIG.minibatch_size]
+                clipped_shares.append(self._step(*(row[chosen] for row in rows)))
+
+    def _step(self, observation: Tensor, action: Tensor, *others: Tensor) -> float:
+        old_log_prob, advantage, target = others
+        distribution = torch.distributions.Categorical(logits=self.actor(observation))
+        log_ratio = distribution.log_prob(action) - old_log_prob
+        ratio = log_ratio.exp()
+        with torch.no_grad():
+            ((ratio - 1) - log_ratio).mean().item()
+            share = ((ratio - 1.0).abs() > CONFIG.clip_range).float().mean().item()
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        limited = torch.clamp(ratio, 1 - CONFIG.clip_range, 1 + CONFIG.clip_range)
+        policy_loss = torch.max(-advantage * ratio, -advantage * limited).mean()
+        value_loss = 0.5 * ((self.critic(observation).view(-1) - target) ** 2).mean()
+        loss = policy_loss - 0.0 * distribution.entropy().mean() + value_loss
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.parameters, 0.5)
+        self.optimizer.step()
+        return share
+
+
+def _plain_mlp(num_outputs: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, num_outputs)
+    )
+
+
+def create_fragment(replica: PolicyReplica) -> Fragment:
+    """Return a fragment of random observations with the replica's answers."""
+    generator = np.random.default_rng(0)
+    shape = (NUM_STEPS, NUM_ENVS)
+    observation = generator.standard_normal((NUM_STEPS + 1, NUM_ENVS, 4), dtype=np.float32)
+    answers = [replica.act([request_for(row, generator)])[0] for row in observation[:-1]]
+    return Fragment(
+        env_id="env-0",
+        observation=observation[:-1],
+        action=np.stack([answer.action for answer in answers]),
+        log_prob=np.stack([answer.log_prob for answer in answers]),
+        value=np.stack([answer.value for answer in answers]),
+        reward=np.ones(shape, np.float32),
+        terminated=generator.random(shape) < 0.05,
+        truncated=np.zeros(shape, np.bool_),
+        valid=np.ones(shape, np.bool_),
+        final_index=np.zeros((0, 2), np.int64),
+        final_observation=np.zeros((0, 4), np.float32),
+        last_observation=observation[-1],
+        policy_version=np.zeros(NUM_STEPS, np.int64),
+        episodes=(),
+    )
+
+
+def request_for(observation: np.ndarray, generator: np.random.Generator) -> ObservationBatch:
+    """Return a request with fresh noise."""
+    noise = draw_noise(generator, KIND.action_space, observation.shape[:1])
+    return ObservationBatch("env-0", observation, noise)
+
+
+def compare(name: str, plain: Callable[[], object], ours: Callable[[], object]) -> None:
+    """Print the median time of both and of their ratio, taking turns."""
+    pairs = [(_seconds_of(plain), _seconds_of(ours)) for _ in range(NUM_ROUNDS)]
+    plain_us, ours_us = (1e6 * statistics.median(times) for times in zip(*pairs, strict=True))
+    ratio = statistics.median(first / second for first, second in pairs)
+    print(f"{name}: plain {plain_us:.0f} us, ours {ours_us:.0f} us, plain / ours {ratio:.2f}")
+
+
+def _seconds_of(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure both."""
+    torch.set_num_threads(1)
+    policy = create_actor_critic(KIND, PolicyConfig(), seed=0)
+    replica = PolicyReplica(lambda: policy, "eval-0", device="cpu")
+    fragment = create_fragment(replica)
+    columns = (fragment.observation, fragment.action, fragment.log_prob, fragment.value)
+    rows = [torch.from_numpy(column.reshape(-1, *column.shape[2:])) for column in columns]
+    rows.append(torch.ones(len(rows[0])))
+    agent, algorithm = PlainAgent(), PPO(policy.train(), CONFIG, seed=0)
+    compare("update", lambda: agent.update(rows), lambda: algorithm.update([fragment], 0.0))
+    request = request_for(fragment.last_observation, np.random.default_rng(0))
+    observation = torch.from_numpy(fragment.last_observation)
+
+    def forward() -> None:
+        with torch.inference_mode():
+            agent.actor(observation)
+            agent.critic(observation)
+
+    hundred = range(100)
+    compare(
+        "100 answers",
+        lambda: [forward() for _ in hundred],
+        lambda: [replica.act([request]) for _ in hundred],
+    )
+
+
+if __name__ == "__main__":
+    main()
