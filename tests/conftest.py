@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 2.0
 # Kept by the standard library for as long as the process lives.
 KEPT_BY_MULTIPROCESSING = ("resource_tracker", "forkserver")
 
