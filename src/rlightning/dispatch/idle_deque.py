@@ -143,25 +143,24 @@ class IdleDeque(PolicyPool):
             entry = self._pop()
         except IndexError:
             entry = self._next_entry()
-        if entry.is_available is not None and not self._is_idle(entry):
-            entry = self._take_after(entry)
+        if entry.is_available is not None:
+            entry = self._first_idle(entry)
         self._num_taken.increment()
         return entry.policy
 
-    def _take_after(self, busy_entry: IdleEntry) -> IdleEntry:
-        """Return the next idle entry, the given one having been found busy."""
+    def _first_idle(self, entry: IdleEntry) -> IdleEntry:
+        """Return the first entry that says that it is idle, beginning with the given one."""
         deadline_seconds = self._clock() + self._timeout_seconds
         num_changes = self._num_changes
-        busy = {busy_entry}
-        while True:
+        busy: set[IdleEntry] = set()
+        while not self._is_idle(entry):
+            busy.add(entry)
             if len(busy) >= len(self._entries) and busy.issuperset(self._entries):
                 self._wait(deadline_seconds, num_changes)
                 busy.clear()
                 num_changes = self._num_changes
             entry = self._next_entry()
-            if self._is_idle(entry):
-                return entry
-            busy.add(entry)
+        return entry
 
     def _next_entry(self) -> IdleEntry:
         while True:

@@ -108,7 +108,7 @@ def _place_workers(placed: dict[int, str], node_id: str, entry: Any, where: str)
 
 
 def _checked_ids(entry: Mapping[Any, Any], where: str) -> list[int]:
-    ids = entry.get("ids")
+    ids: Any = entry.get("ids")
     is_vector = isinstance(ids, np.ndarray) and ids.ndim == 1
     if not is_vector and not isinstance(ids, (list, tuple, range)):
         raise RoutingValueError(

@@ -1,0 +1,62 @@
+"""Races between threads, made to happen every time by what a lock does before it is taken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from rlightning.dispatch.idle_deque import IdleDeque
+from rlightning.dispatch.node_routes import NodeRoutes
+from rlightning.placement.topology import Topology
+
+
+class MeddlingLock:
+    """A lock before whose next taking something else happens once."""
+
+    meddle: Callable[[], object] | None = None
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.release = self._lock.release
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        return self._lock.acquire(blocking, timeout)
+
+    def __enter__(self) -> bool:
+        meddle, MeddlingLock.meddle = MeddlingLock.meddle, None
+        if meddle is not None:
+            meddle()
+        return self._lock.acquire()
+
+    def __exit__(self, *details: object) -> None:
+        self._lock.release()
+
+
+def test_a_deque_that_another_thread_refilled_is_not_refilled_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rlightning.dispatch.idle_deque.Lock", MeddlingLock)
+    pool = IdleDeque(["a", "b"], 1.0, lambda: 0.0)
+    assert [pool.take(), pool.take()] == ["a", "b"]
+    others: list[str] = []
+    MeddlingLock.meddle = lambda: others.append(pool.take())
+    assert (pool.take(), others) == ("b", ["a"])
+    assert [pool.take(), pool.take()] == ["a", "b"]
+
+
+def test_a_node_that_lost_its_last_policy_meanwhile_falls_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rlightning.dispatch.rotation.Lock", MeddlingLock)
+    topology = Topology.from_component_distribution(
+        {"n": {"eval": {"ids": [1]}, "env": {"ids": [0]}}}
+    )
+    policies = ["a", "b"]
+    pool = NodeRoutes(policies, topology, None)
+    assert pool.take("env-0") == "b"
+    MeddlingLock.meddle = lambda: pool.remove(policies[1])
+    assert pool.take("env-0") == "a"
+    assert pool.decision_counts["local"] == 1
+    assert pool.decision_counts["node_without_policy"] == 1
