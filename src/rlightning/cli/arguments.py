@@ -24,7 +24,7 @@ Run: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run: the path of its folder, its name, or `latest`.",
+        help="A run: the path of its folder, its name, `latest`, or the path of a checkpoint.",
         autocompletion=complete_run,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,6 @@ import rlightning
 from rlightning.cli.arguments import DEFAULT_RUNS_FOLDER, Run, RunsFolder
 from rlightning.cli.error_border import reports_errors
 from rlightning.cli.outcome import tell_evaluation
-from rlightning.engine.run_folder import RunFolder
 
 
 @reports_errors
@@ -32,15 +32,21 @@ def evaluate(
     folder: RunsFolder = DEFAULT_RUNS_FOLDER,
 ) -> None:
     """Play episodes with the policy of a run's last checkpoint and print their returns."""
-    path = RunFolder.open(run, folder).path
-    video_folder = path / "videos" if video else None
+    video_folder = _video_folder(run, folder) if video else None
     result = rlightning.evaluate(
-        path,
+        run,
         episodes=episodes,
         deterministic=not stochastic,
         seed=seed,
         video_folder=video_folder,
+        root=folder,
     )
     tell_evaluation(result)
     if video_folder is not None:
         typer.echo(f"videos: {video_folder}")
+
+
+def _video_folder(run: str, root: Path) -> Path:
+    from rlightning.engine.run_reference import find_run  # noqa: PLC0415 - loads torch
+
+    return find_run(run, root).folder.path / "videos"

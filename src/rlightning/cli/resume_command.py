@@ -6,7 +6,6 @@ import rlightning
 from rlightning.cli.arguments import DEFAULT_RUNS_FOLDER, Run, RunsFolder, Settings
 from rlightning.cli.error_border import reports_errors
 from rlightning.cli.outcome import tell_run
-from rlightning.engine.run_folder import RunFolder
 
 
 @reports_errors
@@ -16,5 +15,4 @@ def resume(run: Run, settings: Settings = None, folder: RunsFolder = DEFAULT_RUN
     Metrics after that checkpoint are cut; environments start new episodes. A finished run goes
     on if it is given more steps: `engine.total_env_steps=400_000`.
     """
-    path = RunFolder.open(run, folder).path
-    tell_run(rlightning.resume(path, settings or []))
+    tell_run(rlightning.resume(run, settings or [], root=folder))

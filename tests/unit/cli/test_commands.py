@@ -32,8 +32,8 @@ class TrainingRecorder:
     def train(self, config: Any, overrides: Any = ()) -> SimpleNamespace:
         return self._answer("train", config, overrides)
 
-    def resume(self, run: Any, overrides: Any = ()) -> SimpleNamespace:
-        return self._answer("resume", run, overrides)
+    def resume(self, run: Any, overrides: Any = (), *, root: Any) -> SimpleNamespace:
+        return self._answer("resume", (run, root), overrides)
 
     def evaluate(self, run: Any, **options: Any) -> SimpleNamespace:
         self.calls.append(("evaluate", run, options))
@@ -105,20 +105,13 @@ def test_debug_may_stand_anywhere(arguments: tuple[str, ...]) -> None:
     assert "Traceback" in result.stderr
 
 
-@pytest.mark.parametrize("reference", ["latest", "cartpole-ppo", "cartpole-ppo-20260101-000000"])
-def test_a_run_is_found_by_name(
-    training: TrainingRecorder, run_folder: Path, reference: str
-) -> None:
-    assert _run("resume", reference, "engine.total_env_steps=5").exit_code == 0
-    assert [(name, Path(run).resolve(), given) for name, run, given in training.calls] == [
-        ("resume", run_folder, ["engine.total_env_steps=5"])
+def test_resume_passes_run_settings_and_folder_on(training: TrainingRecorder) -> None:
+    assert _run("resume", "latest", "engine.total_env_steps=5").exit_code == 0
+    assert _run("resume", "walker", "--folder", "elsewhere").exit_code == 0
+    assert training.calls == [
+        ("resume", ("latest", Path("runs")), ["engine.total_env_steps=5"]),
+        ("resume", ("walker", Path("elsewhere")), []),
     ]
-
-
-def test_runs_in_another_folder_are_found(training: TrainingRecorder, run_folder: Path) -> None:
-    result = _run("resume", "latest", "--folder", str(run_folder.parent))
-    assert result.exit_code == 0
-    assert Path(training.calls[0][1]) == run_folder
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
@@ -129,23 +122,22 @@ def test_a_run_that_is_not_there_is_refused(run_folder: Path, command: str) -> N
 
 
 def test_evaluate_passes_its_options_on(training: TrainingRecorder, run_folder: Path) -> None:
-    result = _run(
-        "evaluate", str(run_folder), "--episodes", "7", "--video", "--stochastic", "--seed", "5"
-    )
+    result = _run("evaluate", "latest", "--episodes", "7", "--video", "--stochastic", "--seed", "5")
     assert result.exit_code == 0
     options = {
-        "episodes": 7, "deterministic": False, "seed": 5, "video_folder": run_folder / "videos",
+        "episodes": 7, "deterministic": False, "seed": 5, "root": Path("runs"),
+        "video_folder": Path("runs") / run_folder.name / "videos",
     }  # fmt: skip
-    assert training.calls == [("evaluate", run_folder, options)]
-    assert f"videos: {run_folder / 'videos'}" in result.stdout
+    assert training.calls == [("evaluate", "latest", options)]
+    assert f"videos: {options['video_folder']}" in result.stdout
 
 
 def test_evaluate_plays_100_episodes_without_a_video_by_default(
-    training: TrainingRecorder, run_folder: Path
+    training: TrainingRecorder,
 ) -> None:
-    _run("evaluate", str(run_folder))
+    _run("evaluate", "latest")
     options = {"episodes": 100, "deterministic": True, "seed": None, "video_folder": None}
-    assert training.calls == [("evaluate", run_folder, options)]
+    assert training.calls == [("evaluate", "latest", options | {"root": Path("runs")})]
 
 
 def test_config_lists_the_presets() -> None:
