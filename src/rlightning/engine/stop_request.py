@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
+from typing import Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -31,7 +32,7 @@ class StopRequest:
         """Ask the engine to end after the iteration at hand. Thread-safe."""
         self._requested.set()
 
-    def __enter__(self) -> StopRequest:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._former = {each: signal.signal(each, self._on_signal) for each in _SIGNALS}
         return self

@@ -45,7 +45,8 @@ def train(
         RLightningError: If the training fails; the last checkpoint is kept.
     """
     resolved = load_config(config, overrides)
-    folder = RunFolder.create(resolved.logging.folder, resolved.name, datetime.now())
+    now = datetime.now().astimezone()
+    folder = RunFolder.create(resolved.logging.folder, resolved.name, now)
     folder.write_config(config_yaml(resolved))
     try:
         run = TrainingRun(resolved, folder, _screen(resolved, console))

@@ -166,6 +166,7 @@ class EnvGroup:
 
         Raises:
             EnvironmentFailedError: If they were taken already, or the worker was never reset.
+            BaseException: The error of the step that should have shown them, if it has failed.
         """
         return self._turns.take(self._member(env_id).env_id)
 
@@ -185,10 +186,13 @@ class EnvGroup:
         self._turns.expect(env_id, self._submitter.submit(member.handle, "step", action))
 
     def take_fragments(self) -> list[Task[Fragment]]:
-        """Ask every worker for its full fragment; one task each, in order of the workers."""
+        """Ask every worker for its full fragment; one task each, in order of the workers.
+
+        The error of a step that failed becomes the error of the worker's fragment.
+        """
         return [
-            self._submitter.submit(member.handle, "take_fragment")
-            for member in self._members.values()
+            self._submitter.submit(member.handle, "take_fragment", self.newest.get(env_id))
+            for env_id, member in self._members.items()
         ]
 
     def states(self) -> dict[str, Any]:

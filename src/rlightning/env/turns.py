@@ -39,6 +39,7 @@ class Turns:
 
         Raises:
             EnvironmentFailedError: If they were taken already, or none are expected.
+            BaseException: The error of the step that should have shown them, if it failed.
         """
         task = self._untaken.pop(env_id, None)
         if task is None:
@@ -47,6 +48,8 @@ class Turns:
                 f"expected observations of {env_id} that were not taken yet, got none; {remedy}",
                 worker_id=env_id,
             )
+        if task.is_done() and task.error() is not None:
+            task.result()
         return task
 
     def take_each(self) -> Iterator[tuple[str, Task[ObservationBatch]]]:

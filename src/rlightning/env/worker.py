@@ -137,8 +137,12 @@ class EnvWorker:
         buffer.add(answer, result)
         return self._request(seen)
 
-    def take_fragment(self) -> Fragment:
+    def take_fragment(self, newest: ObservationBatch | None = None) -> Fragment:
         """Hand out the full fragment and begin the next one with what is seen now.
+
+        Args:
+            newest: What the last step showed. Its task is given, so that the error of a step
+                that failed becomes the error of this call.
 
         Raises:
             EnvironmentFailedError: If the fragment does not have all its steps yet, or a reward

@@ -87,7 +87,7 @@ class FailoverTask(QueuedTask):
         tried |= {policy.replica_id}
         try:
             attempt = self._judge.send_elsewhere(policy, error, tried)
-        except Exception as second_error:
+        except Exception as second_error:  # noqa: BLE001 - it goes to the caller
             second_error.__cause__ = error
             self.fail(second_error)
             return
