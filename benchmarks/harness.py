@@ -63,7 +63,7 @@ def report(figures: Sequence[Figure], arguments: Sequence[str]) -> int:
     """
     print(f"{'call':<58}{'time':>12}{'reference':>13}{'ratio':>9}{'bar':>8}")
     for figure in figures:
-        bar, verdict = ("-", "") if figure.bar is None else (f"{figure.bar:g}", _verdict(figure))
+        bar, verdict = ("-", "") if figure.bar is None else (f"{figure.bar:.2f}", _verdict(figure))
         print(
             f"{figure.name:<58}{figure.seconds * 1e6:>9.2f} us"
             f"{figure.reference_seconds * 1e6:>10.2f} us{figure.ratio:>9.2f}{bar:>8}  {verdict}"

@@ -62,15 +62,11 @@ def parse_env_id(text: str) -> EnvId | None:
     Raises:
         RoutingTypeError: If `text` is no string.
     """
-    if not isinstance(text, str):
-        raise RoutingTypeError(
-            f"expected an env id as a string, got {text!r} of type {type(text).__name__}; "
-            "write ids with format_env_id"
-        )
-    head, slash, rest = text.partition("/")
-    prefix, dash, digits = head.rpartition("-")
-    if not dash or len(digits) > MAX_DIGITS or not (digits.isascii() and digits.isdigit()):
+    digits = _index_digits(text)
+    if digits is None:
         return None
+    head, slash, rest = text.partition("/")
+    prefix = head[: -len(digits) - 1]
     return EnvId(prefix=prefix, worker_index=int(digits), rest=rest if slash else None)
 
 
@@ -84,8 +80,20 @@ def worker_index_of(text: str) -> int | None:
     Raises:
         RoutingTypeError: If `text` is hashable but no string.
     """
-    env_id = parse_env_id(text)
-    return None if env_id is None else env_id.worker_index
+    digits = _index_digits(text)
+    return None if digits is None else int(digits)
+
+
+def _index_digits(text: str) -> str | None:
+    """Return the worker index as it is written, or None if the text is no env id."""
+    if not isinstance(text, str):
+        raise RoutingTypeError(
+            f"expected an env id as a string, got {text!r} of type {type(text).__name__}; "
+            "write ids with format_env_id"
+        )
+    _, dash, digits = text.partition("/")[0].rpartition("-")
+    is_index = dash and len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
+    return digits if is_index else None
 
 
 def _check_types(env_id: EnvId) -> None:
