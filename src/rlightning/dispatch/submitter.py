@@ -19,6 +19,7 @@ from rlightning.errors import (
     WorkerDiedError,
 )
 from rlightning.runtime.base import Task, WorkerHandle
+from rlightning.runtime.failures import FailureKind, failure_kind
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 
@@ -120,6 +121,10 @@ class TaskSubmitter:
         """Return how many calls each worker has in flight, in their order."""
         return [self.ledger.load(worker.worker_id) for worker in workers]
 
+    def num_waiting(self, worker: WorkerHandle) -> int:
+        """Return how many callers wait for room at the worker."""
+        return len(self._seats.queue(worker.worker_id).tickets())
+
     def wait_seconds(self) -> dict[str, float]:
         """Return, per worker id, how long callers waited for room, summed."""
         return self._seats.wait_seconds()
@@ -157,15 +162,11 @@ def _give_back(lease: Lease, task: Task[Any]) -> None:
 
 
 def _outcome(error: BaseException, worker_id: str) -> Outcome:
-    """Return how a failed call ended.
-
-    The death of another worker, whose task was an argument, is a failure of this call.
-    """
-    if isinstance(error, WorkerDiedError) and error.worker_id == worker_id:
-        return Outcome.DIED
+    """Return how a failed call ended; what befell another worker is a failure of this call."""
     if isinstance(error, TaskCancelledError) and error.worker_id == worker_id:
         return Outcome.CANCELLED
-    return Outcome.FAILURE
+    is_death = failure_kind(error, worker_id) is FailureKind.DEATH
+    return Outcome.DIED if is_death else Outcome.FAILURE
 
 
 def _living_of(workers: Sequence[WorkerHandle]) -> Candidates:

@@ -174,8 +174,8 @@ class Runtime(ABC):
     ) -> tuple[list[Task[Any]], list[Task[Any]]]:
         """Wait until at least one task is done; return the done and the pending ones.
 
-        The done ones come in the order in which they ended, so that a caller who handles one at
-        a time serves all workers alike, wherever they stand in `tasks`.
+        The done ones come in turn, whoever has waited longest first, so that a caller who handles
+        one at a time serves all workers alike, wherever they stand in `tasks`.
 
         Raises:
             WorkerError: If `tasks` is empty: there is nothing to wait for.

@@ -17,13 +17,20 @@ from rlightning.runtime.base import (
     WorkerHandle,
     WorkerSpec,
 )
-from rlightning.runtime.first_done import split_by_completion, wait_first_done
+from rlightning.runtime.first_done import count_look, split_in_turn, wait_first_done
 from rlightning.runtime.inline_worker import InlineWorker
 from rlightning.runtime.thread_worker import ThreadWorker
 from rlightning.runtime.watchdog import Watchdog
 
 Mode = Literal["inline", "threads"]
 MODES: tuple[Mode, ...] = ("inline", "threads")
+
+SECONDS_FOR_THE_OVERDUE = 0.005
+"""How long a wait that has an answer waits on for a task whose turn has come.
+
+Threads get the processor in no fair order; without this, one that is ready to answer may be
+passed over many times.
+"""
 
 
 class InProcessRuntime(Runtime):
@@ -93,15 +100,17 @@ class InProcessRuntime(Runtime):
     def wait_any(
         self, tasks: Sequence[Task[Any]], timeout_seconds: float | None = None
     ) -> tuple[list[Task[Any]], list[Task[Any]]]:
-        """Wait until one is done; the done ones come in the order in which they ended."""
+        """Wait until one is done; the done ones come in turn."""
         if not tasks:
             raise WorkerError("expected at least one task to wait for, got none: nothing runs")
-        done, pending = split_by_completion(tasks)
-        if done:
-            return done, pending
-        if not wait_first_done(pending, timeout_seconds):
-            raise TaskTimeoutError(self._unanswered(pending, timeout_seconds))
-        return split_by_completion(tasks)
+        if not any(task.is_done() for task in tasks) and not wait_first_done(
+            tasks, timeout_seconds
+        ):
+            raise TaskTimeoutError(self._unanswered(tasks, timeout_seconds))
+        overdue = count_look(tasks)
+        if overdue:
+            wait_first_done(overdue, SECONDS_FOR_THE_OVERDUE)
+        return split_in_turn(tasks)
 
     def _unanswered(self, tasks: Sequence[Task[Any]], seconds: float | None) -> str:
         lines = [f"expected an answer to one of {len(tasks)} calls within {seconds} s, got none:"]

@@ -53,6 +53,7 @@ class QueuedTask(Task[Any]):
 
     Attributes:
         completion_number: Grows in the order in which the tasks of one runtime ended; -1 before.
+        num_looks: How often a wait for any of several tasks has looked at it.
     """
 
     __slots__ = (
@@ -66,12 +67,14 @@ class QueuedTask(Task[Any]):
         "_traceback",
         "_value",
         "completion_number",
+        "num_looks",
     )
 
     def __init__(self, sender: Sender, method: str) -> None:
         self.worker_id = sender.worker_id
         self.method = method
         self.completion_number = -1
+        self.num_looks = 0
         self._sender = sender
         self._lock = threading.Lock()
         self._published = threading.Event()

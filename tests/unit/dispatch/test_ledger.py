@@ -49,6 +49,16 @@ def test_a_late_return_to_a_reborn_worker_changes_nothing() -> None:
     assert ledger.outcome_counts()["died"] == 1
 
 
+def test_a_seat_at_a_reborn_worker_is_free_whatever_the_former_one_held() -> None:
+    ledger = Ledger()
+    heard: list[str] = []
+    ledger.on_release(heard.append)
+    ledger.take("eval-0", 1)
+    assert ledger.try_take("eval-0", 2, "act", 1) is not None
+    assert heard == ["eval-0"]
+    assert ledger.try_take("eval-0", 2, "act", 1) is None
+
+
 def test_a_call_to_a_former_incarnation_counts_nowhere_even_at_a_full_worker() -> None:
     ledger = Ledger()
     ledger.take("eval-0", 2)
