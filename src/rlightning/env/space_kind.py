@@ -12,11 +12,11 @@ from gymnasium.spaces import Box, Discrete, MultiDiscrete
 AdaptedActionSpace: TypeAlias = Discrete | MultiDiscrete | Box
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpaceKind:
     """Spaces as the policy sees them; environments of one kind can share a policy.
 
-    Two kinds are equal if their spaces are, bounds included.
+    Two kinds are equal if their names are: shapes, types and bounds, to the last bit.
 
     Attributes:
         observation_space: One observation; float32, or uint8 for images.
@@ -31,12 +31,14 @@ class SpaceKind:
     def name(self) -> str:
         """Text such as ``box_4-discrete_2-5f3a9c01``, the same in every process.
 
-        Equal kinds have equal names. The last part is a checksum of types and bounds; the name
-        can stand in a file name.
+        The last part is a checksum of types and bounds; the name can stand in a file name.
         """
         observation, action = self.observation_space, self.action_space
         checksum = zlib.crc32(_bounds(observation) + _bounds(action))
         return f"{_short_name(observation)}-{_short_name(action)}-{checksum:08x}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SpaceKind) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)

@@ -69,6 +69,11 @@ class CountingEnv(gymnasium.Env[Array, np.int64]):
         """Remember that it was closed."""
         self.was_closed = True
 
+    def _is_at(self, at_step: int) -> bool:
+        if at_step == 0:
+            return self._step == 0
+        return self._step > 0 and self.num_steps == at_step
+
     def _observation(self) -> Array:
         number = 100 * self._episode + self._step
         if self._shown is None:
@@ -131,13 +136,13 @@ class NaNEnv(CountingEnv):
     def step(self, action: np.int64) -> tuple[Array, SupportsFloat, bool, bool, dict[str, Any]]:
         """Count one step, with a wrong reward at its time."""
         observation, reward, terminated, truncated, infos = super().step(action)
-        if self._where == "reward" and self.num_steps == self._at_step:
+        if self._where == "reward" and self._is_at(self._at_step):
             reward = self._value
         return observation, reward, terminated, truncated, infos
 
     def _observation(self) -> Array:
         observation = super()._observation()
-        if self._where == "observation" and self.num_steps == self._at_step:
+        if self._where == "observation" and self._is_at(self._at_step):
             return np.full_like(observation, self._value)
         return observation
 
@@ -146,7 +151,7 @@ class WrongShapeEnv(CountingEnv):
     """Shows an array of another shape than its space promises.
 
     Args:
-        at_step: Which step since it was made does it, from 1; 0 for the first reset.
+        at_step: Which step since it was made does it, from 1; 0 for the resets.
         kwargs: See `CountingEnv`.
     """
 
@@ -156,7 +161,7 @@ class WrongShapeEnv(CountingEnv):
 
     def _observation(self) -> Array:
         observation = super()._observation()
-        return np.tile(observation, 3) if self.num_steps == self._at_step else observation
+        return np.tile(observation, 3) if self._is_at(self._at_step) else observation
 
 
 class HangingEnv(CountingEnv):
