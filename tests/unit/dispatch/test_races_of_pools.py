@@ -38,12 +38,15 @@ def test_a_deque_that_another_thread_refilled_is_not_refilled_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("rlightning.dispatch.idle_deque.Lock", MeddlingLock)
-    pool = IdleDeque(["a", "b"], 1.0, lambda: 0.0)
-    assert [pool.take(), pool.take()] == ["a", "b"]
+    policies = ["a", "b", "c"]
+    pool = IdleDeque(policies, 1.0, lambda: 0.0)
+    assert [pool.take() for _ in range(3)] == ["a", "b", "c"]
     others: list[str] = []
     MeddlingLock.meddle = lambda: others.append(pool.take())
     assert (pool.take(), others) == ("b", ["a"])
-    assert [pool.take(), pool.take()] == ["a", "b"]
+    # A second refill would have put "c" in twice, and one of them would outlive its removal.
+    pool.remove(policies[2])
+    assert [pool.take() for _ in range(4)] == ["a", "b", "a", "b"]
 
 
 def test_a_node_that_lost_its_last_policy_meanwhile_falls_back(
