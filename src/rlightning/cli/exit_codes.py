@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from rlightning.errors import CheckpointError, ConfigError, MissingExtraError, RunFolderError
+from rlightning.errors import (
+    CheckpointError,
+    ConfigError,
+    MissingExtraError,
+    RoutingValueError,
+    RunFolderError,
+)
 
 
 class ExitCode(IntEnum):
@@ -35,6 +41,7 @@ _MEANINGS = {
 _CODE_OF_ERROR = {
     ConfigError: ExitCode.USAGE,
     MissingExtraError: ExitCode.USAGE,
+    RoutingValueError: ExitCode.USAGE,
     RunFolderError: ExitCode.RUN,
     CheckpointError: ExitCode.RUN,
 }

@@ -11,6 +11,8 @@ from rlightning.errors import (
     EnvironmentFailedError,
     MissingExtraError,
     NotFiniteError,
+    RoutingTimeoutError,
+    RoutingValueError,
     RunFolderError,
 )
 
@@ -20,6 +22,8 @@ from rlightning.errors import (
     [
         (ConfigError(), 2),
         (MissingExtraError(), 2),
+        (RoutingValueError(), 2),
+        (RoutingTimeoutError(), 1),
         (RunFolderError(), 3),
         (CheckpointError(), 3),
         (EnvironmentFailedError("x"), 1),
