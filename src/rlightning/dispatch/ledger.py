@@ -136,7 +136,7 @@ class Ledger:
         Looking and taking are one step: two threads never take the same last seat. The limit
         is asked of the newest incarnation alone.
         """
-        account = self._accounts.get(worker_id) or self._account(worker_id)
+        account = self._account(worker_id)
         lease = Lease(self, account, incarnation, description, self._clock())
         with account.lock:
             if incarnation == account.incarnation:
@@ -150,7 +150,8 @@ class Ledger:
         return lease
 
     def _account(self, worker_id: str) -> Account:
-        return self._accounts.setdefault(worker_id, Account(worker_id))
+        found = self._accounts.get(worker_id)
+        return found or self._accounts.setdefault(worker_id, Account(worker_id))
 
     def load(self, worker_id: str) -> int:
         """Return how many calls the worker has in flight; 0 for an unknown one."""
