@@ -72,9 +72,9 @@ class RunFolder:
                 return cls(path)
         runs = _runs(Path(root))
         wanted = str(reference)
-        matches = [run for run in runs if wanted in (LATEST, _run_name(run))]
+        matches = [run for run in runs if wanted in (LATEST, run.name)]
         if matches:
-            return cls(max(matches, key=_age_key))
+            return cls(max(matches).path)
         raise _not_found(wanted, Path(root), runs)
 
     @property
@@ -146,23 +146,26 @@ class RunFolder:
         return len(metrics.rows) - len(kept) + metrics.num_unreadable
 
 
-def _runs(root: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True, order=True)
+class _Run:
+    """A run as its folder's name tells it; the newer one is the greater one."""
+
+    time: str
+    number: int
+    name: str
+    path: Path
+
+
+def _runs(root: Path) -> list[_Run]:
+    """Return the runs of a folder, oldest first."""
     if not root.is_dir():
         return []
-    found = (path for path in root.iterdir() if _NAME_OF_RUN.fullmatch(path.name))
-    return sorted(path for path in found if (path / "config.yaml").is_file())
-
-
-def _run_name(path: Path) -> str | None:
-    match = _NAME_OF_RUN.fullmatch(path.name)
-    return match["name"] if match else None
-
-
-def _age_key(path: Path) -> tuple[str, int, str]:
-    match = _NAME_OF_RUN.fullmatch(path.name)
-    if match is None:
-        return ("", 0, path.name)
-    return (match["time"], int(match["number"] or 1), path.name)
+    matches = [(_NAME_OF_RUN.fullmatch(path.name), path) for path in root.iterdir()]
+    return sorted(
+        _Run(match["time"], int(match["number"] or 1), match["name"], path)
+        for match, path in matches
+        if match and (path / "config.yaml").is_file()
+    )
 
 
 def _unwritable(path: Path, reason: str) -> RunFolderError:
@@ -172,15 +175,15 @@ def _unwritable(path: Path, reason: str) -> RunFolderError:
     )
 
 
-def _not_found(wanted: str, root: Path, runs: list[Path]) -> RunFolderError:
+def _not_found(wanted: str, root: Path, runs: list[_Run]) -> RunFolderError:
     if Path(wanted).is_dir() or (root / wanted).is_dir():
         detail = f"the folder {wanted!r} has no config.yaml, so it is no run"
     elif not runs:
         detail = f"there is no run in {str(root)!r}"
     else:
-        names = [run.name for run in runs]
-        hint = did_you_mean(wanted, [*names, *filter(None, map(_run_name, runs))])
-        newest = max(runs, key=_age_key).name
+        folders = [run.path.name for run in runs]
+        hint = did_you_mean(wanted, [*folders, *(run.name for run in runs)])
+        newest = folders[-1]
         detail = f"there is no run {wanted!r} in {str(root)!r}{hint}; the newest is {newest!r}"
     return RunFolderError(
         f"expected a run folder, its name, or 'latest': {detail}; "

@@ -65,9 +65,10 @@ def course_table(run: RunData) -> Table:
 
 def _course_metrics(run: RunData) -> list[str]:
     """Return the metrics of the course; of several environments, those of each one."""
-    several = run.environments() != [""]
-    found = [n for n in run.names() if n.rpartition("/")[2] in _COURSE_METRICS and run.has(n)]
-    return [n for n in found if "/" in n or not (several and n.startswith("episode_"))]
+    if run.environments() != [""]:
+        ends = (f"/{RETURN_MEAN}", "/episode_return_std")
+        return [name for name in run.names() if name.endswith(ends)]
+    return [name for name in _COURSE_METRICS if run.has(name)]
 
 
 _COURSE_METRICS = (
