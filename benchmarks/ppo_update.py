@@ -12,6 +12,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,9 +24,10 @@ from rlightning.config.policy_config import PolicyConfig
 from rlightning.config.ppo_config import PPOConfig
 from rlightning.env.action_noise import draw_noise
 from rlightning.env.space_kind import SpaceKind
-from rlightning.policy.actor_critic import create_actor_critic
+from rlightning.policy.actor_critic import ActorCritic, create_actor_critic
 from rlightning.policy.replica import PolicyReplica
-from rlightning.types import Fragment, ObservationBatch
+from rlightning.testing.random_fragments import RandomFragments
+from rlightning.types import ObservationBatch
 
 NUM_STEPS, NUM_ENVS, NUM_ROUNDS = 32, 32, 30
 KIND = SpaceKind(Box(-1.0, 1.0, (4,), np.float32), Discrete(2))
@@ -52,8 +54,8 @@ class PlainAgent:
 
     def _step(self, observation: Tensor, action: Tensor, *others: Tensor) -> float:
         old_log_prob, advantage, target = others
-        distribution = torch.distributions.Categorical(logits=self.actor(observation))
-        log_ratio = distribution.log_prob(action) - old_log_prob
+        distribution: Any = torch.distributions.Categorical(logits=self.actor(observation))
+        log_ratio: Tensor = distribution.log_prob(action) - old_log_prob
         ratio = log_ratio.exp()
         with torch.no_grad():
             ((ratio - 1) - log_ratio).mean().item()
@@ -62,9 +64,9 @@ class PlainAgent:
         limited = torch.clamp(ratio, 1 - CONFIG.clip_range, 1 + CONFIG.clip_range)
         policy_loss = torch.max(-advantage * ratio, -advantage * limited).mean()
         value_loss = 0.5 * ((self.critic(observation).view(-1) - target) ** 2).mean()
-        loss = policy_loss - 0.0 * distribution.entropy().mean() + value_loss
+        loss: Any = policy_loss - 0.0 * distribution.entropy().mean() + value_loss
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(self.parameters, 0.5)
         self.optimizer.step()
         return share
@@ -74,36 +76,6 @@ def _plain_mlp(num_outputs: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, num_outputs)
     )
-
-
-def create_fragment(replica: PolicyReplica) -> Fragment:
-    """Return a fragment of random observations with the replica's answers."""
-    generator = np.random.default_rng(0)
-    shape = (NUM_STEPS, NUM_ENVS)
-    observation = generator.standard_normal((NUM_STEPS + 1, NUM_ENVS, 4), dtype=np.float32)
-    answers = [replica.act([request_for(row, generator)])[0] for row in observation[:-1]]
-    return Fragment(
-        env_id="env-0",
-        observation=observation[:-1],
-        action=np.stack([answer.action for answer in answers]),
-        log_prob=np.stack([answer.log_prob for answer in answers]),
-        value=np.stack([answer.value for answer in answers]),
-        reward=np.ones(shape, np.float32),
-        terminated=generator.random(shape) < 0.05,
-        truncated=np.zeros(shape, np.bool_),
-        valid=np.ones(shape, np.bool_),
-        final_index=np.zeros((0, 2), np.int64),
-        final_observation=np.zeros((0, 4), np.float32),
-        last_observation=observation[-1],
-        policy_version=np.zeros(NUM_STEPS, np.int64),
-        episodes=(),
-    )
-
-
-def request_for(observation: np.ndarray, generator: np.random.Generator) -> ObservationBatch:
-    """Return a request with fresh noise."""
-    noise = draw_noise(generator, KIND.action_space, observation.shape[:1])
-    return ObservationBatch("env-0", observation, noise)
 
 
 def compare(name: str, plain: Callable[[], object], ours: Callable[[], object]) -> None:
@@ -120,31 +92,42 @@ def _seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    """Measure both."""
-    torch.set_num_threads(1)
-    policy = create_actor_critic(KIND, PolicyConfig(), seed=0)
-    replica = PolicyReplica(lambda: policy, "eval-0", device="cpu")
-    fragment = create_fragment(replica)
+def compare_updates(policy: ActorCritic) -> None:
+    """Compare whole updates of the same rows."""
+    fragment = RandomFragments(NUM_STEPS, NUM_ENVS).collect(policy)
     columns = (fragment.observation, fragment.action, fragment.log_prob, fragment.value)
     rows = [torch.from_numpy(column.reshape(-1, *column.shape[2:])) for column in columns]
     rows.append(torch.ones(len(rows[0])))
-    agent, algorithm = PlainAgent(), PPO(policy.train(), CONFIG, seed=0)
+    agent, algorithm = PlainAgent(), PPO(policy, CONFIG, seed=0)
     compare("update", lambda: agent.update(rows), lambda: algorithm.update([fragment], 0.0))
-    request = request_for(fragment.last_observation, np.random.default_rng(0))
-    observation = torch.from_numpy(fragment.last_observation)
 
+
+def compare_answers(policy: ActorCritic) -> None:
+    """Compare a hundred answers with as many bare forwards of the same networks."""
+    generator = np.random.default_rng(0)
+    observation = generator.standard_normal((NUM_ENVS, 4), dtype=np.float32)
+    noise = draw_noise(generator, KIND.action_space, (NUM_ENVS,))
+    request, tensor = ObservationBatch("env-0", observation, noise), torch.from_numpy(observation)
+    replica, agent = PolicyReplica(lambda: policy, "eval-0", device="cpu"), PlainAgent()
+
+    def answer() -> None:
+        for _ in range(100):
+            replica.act([request])
+
+    @torch.inference_mode()
     def forward() -> None:
-        with torch.inference_mode():
-            agent.actor(observation)
-            agent.critic(observation)
+        for _ in range(100):
+            agent.actor(tensor)
+            agent.critic(tensor)
 
-    hundred = range(100)
-    compare(
-        "100 answers",
-        lambda: [forward() for _ in hundred],
-        lambda: [replica.act([request]) for _ in hundred],
-    )
+    compare("100 answers", forward, answer)
+
+
+def main() -> None:
+    """Measure both."""
+    torch.set_num_threads(1)
+    compare_updates(create_actor_critic(KIND, PolicyConfig(), seed=0))
+    compare_answers(create_actor_critic(KIND, PolicyConfig(), seed=0))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -47,14 +47,14 @@ def check_fragments(fragments: Sequence[Fragment]) -> None:
         _check_rows("value", fragment.value, fragment.valid, place)
 
 
-def check_advantages(fragments: Sequence[Fragment], advantages: Sequence[Array]) -> None:
-    """Refuse advantages that are not finite or too large for float32.
+def check_arrays(quantity: str, fragments: Sequence[Fragment], arrays: Iterable[Array]) -> None:
+    """Refuse arrays, one per fragment, that are not finite or too large for float32.
 
     Raises:
-        NotFiniteError: Names the environment worker.
+        NotFiniteError: Names the quantity and the environment worker.
     """
-    for fragment, advantage in zip(fragments, advantages, strict=True):
-        _check("advantage", advantage, f"of {fragment.env_id}")
+    for fragment, array in zip(fragments, arrays, strict=True):
+        _check(quantity, array, f"of {fragment.env_id}")
 
 
 def check_weights(weights: Tensor) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from rlightning.algorithm import losses
 from rlightning.algorithm.advantages import advantages_of, bootstrap_values
 from rlightning.algorithm.base import Algorithm
-from rlightning.algorithm.finite_checks import check_advantages, check_fragments, check_weights
+from rlightning.algorithm.finite_checks import check_arrays, check_fragments, check_weights
 from rlightning.algorithm.flat_parameters import FlatParameters
 from rlightning.algorithm.reward_scaling import RewardScaling
 from rlightning.algorithm.step_log import StepLog, StepMeasures
@@ -101,11 +101,13 @@ class PPO(Algorithm):
         if config.normalize_rewards:
             rewards = self._reward_scaling.scaled(fragments)
         bootstraps = bootstrap_values(self.policy, fragments)
+        check_arrays("value", fragments, (bootstrap.final for bootstrap in bootstraps))
+        check_arrays("value", fragments, (bootstrap.last for bootstrap in bootstraps))
         advantages = [
             advantages_of(fragment, reward, bootstrap, config.discount, config.gae_lambda)
             for fragment, reward, bootstrap in zip(fragments, rewards, bootstraps, strict=True)
         ]
-        check_advantages(fragments, advantages)
+        check_arrays("advantage", fragments, advantages)
         value_targets = [
             advantage + fragment.value
             for advantage, fragment in zip(advantages, fragments, strict=True)

@@ -64,4 +64,3 @@ class Receiver:
                 copy_state(snapshot.state, self._targets)
                 self._version = snapshot.version
         return snapshot.version
-
