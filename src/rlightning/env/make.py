@@ -48,8 +48,9 @@ def make_vector_env(config: EnvConfig) -> VectorEnv[Any, Any, Any]:
         raise _missing_package(config.id, spec.entry_point, error) from error
     except Exception as error:
         raise EnvironmentFailedError(
-            f"expected environment {config.id!r} to be made with kwargs {config.kwargs}, "
-            f"got {type(error).__name__}: {error}; correct env.kwargs or the environment"
+            f"expected environment {config.id!r} to be made with kwargs {config.kwargs} and "
+            f"wrappers {list(config.wrappers)}, got {type(error).__name__}: {error}; "
+            "correct these or the environment"
         ) from error
 
 

@@ -99,7 +99,7 @@ class NextStepSimulator(Simulator):
             self._ended = None
             return StepResult(reward, terminated, truncated, reset_rows)
         self._ended = ended
-        rows = _bootstrapped_rows(terminated, ended)
+        rows = _bootstrapped_rows(terminated, truncated, reset_rows)
         final = None if rows is None else out[rows]
         return StepResult(reward, terminated, truncated, reset_rows, rows, final)
 
@@ -110,7 +110,7 @@ class SameStepSimulator(Simulator):
     def step(self, action: Array, out: Array) -> StepResult:
         """Step all sub-environments; true last observations are taken from the infos."""
         reward, terminated, truncated, infos = self._raw_step(action, out)
-        rows = _bootstrapped_rows(terminated, terminated | truncated)
+        rows = _bootstrapped_rows(terminated, truncated)
         if rows is None:
             return StepResult(reward, terminated, truncated)
         final = self._final_observations(infos, rows, out)
@@ -142,7 +142,7 @@ class DisabledSimulator(Simulator):
         ended = terminated | truncated
         if not np.count_nonzero(ended):
             return StepResult(reward, terminated, truncated)
-        rows = _bootstrapped_rows(terminated, ended)
+        rows = _bootstrapped_rows(terminated, truncated)
         final = None if rows is None else out[rows]
         # The reset may write into arrays that the step handed out.
         result = StepResult(reward.copy(), terminated.copy(), truncated.copy(), None, rows, final)
@@ -184,8 +184,13 @@ def create_simulator(vector_env: AnyVectorEnv, adapter: ObservationAdapter) -> S
         ) from error
 
 
-def _bootstrapped_rows(terminated: BoolArray, ended: BoolArray) -> NDArray[np.int64] | None:
-    only_truncated = ended > terminated
-    if not np.count_nonzero(only_truncated):
+def _bootstrapped_rows(
+    terminated: BoolArray, truncated: BoolArray, reset_rows: BoolArray | None = None
+) -> NDArray[np.int64] | None:
+    if not np.count_nonzero(truncated):
         return None
-    return np.flatnonzero(only_truncated).astype(np.int64, copy=False)
+    is_bootstrapped = truncated > terminated
+    if reset_rows is not None:
+        is_bootstrapped = is_bootstrapped > reset_rows
+    rows = np.flatnonzero(is_bootstrapped)
+    return rows.astype(np.int64, copy=False) if rows.size else None

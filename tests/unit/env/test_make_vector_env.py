@@ -157,8 +157,14 @@ def test_another_missing_package_is_named_too(monkeypatch) -> None:
 @pytest.mark.parametrize("vectorization", ["native", "sync"])
 def test_kwargs_that_the_constructor_refuses_are_named(vectorization) -> None:
     config = EnvConfig(id="CartPole-v1", kwargs={"gravityy": 1}, vectorization=vectorization)
-    with pytest.raises(EnvironmentFailedError, match="with kwargs {'gravityy': 1}, got TypeError"):
+    with pytest.raises(EnvironmentFailedError, match="kwargs {'gravityy': 1} .*got TypeError"):
         make_vector_env(config)
+
+
+def test_a_wrapper_that_needs_arguments_is_named() -> None:
+    wrappers = ("gymnasium.wrappers:TimeLimit",)
+    with pytest.raises(EnvironmentFailedError, match="wrappers:TimeLimit'], got TypeError"):
+        make_vector_env(EnvConfig(id=COUNTING, wrappers=wrappers))
 
 
 def test_environments_made_before_a_failure_are_closed(monkeypatch) -> None:

@@ -94,7 +94,7 @@ def test_if_only_terminations_happen_no_last_observation_is_kept(mode) -> None:
 def test_a_reset_step_that_says_done_ends_nothing_a_second_time() -> None:
     steps = [
         ([5, 6], [1, 1], [True, False], [False, False], {}),
-        ([1, 7], [9, 1], [True, False], [True, False], {}),
+        ([1, 7], [9, 1], [False, False], [True, False], {}),
         ([2, 8], [1, 1], [False, False], [False, False], {}),
     ]
     simulator = _simulator(ScriptedVectorEnv(AutoresetMode.NEXT_STEP, steps, [[0, 0]]))
