@@ -27,7 +27,8 @@ def evaluate(
         typer.Option("--stochastic", help="Draw actions, instead of taking the likeliest."),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the episodes; without it, the run's own.")
+        int | None,
+        typer.Option(min=0, help="Seed of the episodes; by default one that training never uses."),
     ] = None,
     folder: RunsFolder = DEFAULT_RUNS_FOLDER,
 ) -> None:
