@@ -29,12 +29,16 @@ settings.load_profile("suite")
 def _nothing_keeps_running() -> Iterator[None]:
     """Fail a test that leaves a thread that would hold up the exit, or a child process."""
     threads_before = set(threading.enumerate())
-    children_before = _child_processes()
+    children_before = _child_processes().keys()
     yield
     left = _wait_until_empty(
         lambda: [
             *_threads_that_hold_up_the_exit(threads_before),
-            *sorted(_child_processes() - children_before),
+            *(
+                f"process {process_id}: {command}"
+                for process_id, command in _child_processes().items()
+                if process_id not in children_before
+            ),
         ]
     )
     if left:
@@ -49,15 +53,22 @@ def _threads_that_hold_up_the_exit(threads_before: set[threading.Thread]) -> lis
     ]
 
 
-def _child_processes() -> set[str]:
-    """Describe the children of this process, from /proc; empty where there is no /proc."""
-    described = set()
-    for task in Path("/proc/self/task").glob("*/children"):
-        for process_id in _read_or_empty(task).split():
-            command = _read_or_empty(Path("/proc", process_id, "cmdline")).replace("\0", " ")
-            if command and not any(kept in command for kept in KEPT_BY_MULTIPROCESSING):
-                described.add(f"process {process_id}: {command.strip()}")
-    return described
+def _child_processes() -> dict[str, str]:
+    """Return the command of each running child by process id; none where there is no /proc.
+
+    The command is empty for a moment after the start, before the program is loaded.
+    """
+    commands = {
+        process_id: _read_or_empty(Path("/proc", process_id, "cmdline")).replace("\0", " ")
+        for task in Path("/proc/self/task").glob("*/children")
+        for process_id in _read_or_empty(task).split()
+        if "State:\tZ" not in _read_or_empty(Path("/proc", process_id, "status"))
+    }
+    return {
+        process_id: command
+        for process_id, command in commands.items()
+        if not any(kept in command for kept in KEPT_BY_MULTIPROCESSING)
+    }
 
 
 def _read_or_empty(path: Path) -> str:

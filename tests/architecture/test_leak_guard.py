@@ -18,7 +18,7 @@ def test_leaves_a_process():
 
 def test_leaves_a_thread():
     event = threading.Event()
-    threading.Thread(target=event.wait, args=(10,)).start()
+    threading.Thread(target=event.wait, args=(3,)).start()
 
 def test_leaves_nothing():
     subprocess.run([sys.executable, "-c", ""], check=True)
