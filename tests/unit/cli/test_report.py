@@ -115,7 +115,7 @@ def test_gaps_half_lines_and_repeated_iterations_do_no_harm(tmp_path):
 
     text = words_of(folder)
 
-    assert "1 lines of the metrics could not be read." in text
+    assert "Lines of the metrics that could not be read: 1." in text
     assert "0.125" in text
 
 

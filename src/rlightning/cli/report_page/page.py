@@ -62,7 +62,7 @@ def _facts(run: RunData) -> str:
     entries = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in facts(run))
     note = ""
     if run.num_unreadable:
-        note = f"<p>{run.num_unreadable} lines of the metrics could not be read.</p>"
+        note = f"<p>Lines of the metrics that could not be read: {run.num_unreadable}.</p>"
     return f"<dl>{''.join(entries)}</dl>{note}"
 
 
