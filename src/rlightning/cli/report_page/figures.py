@@ -79,11 +79,12 @@ def draw_throughput(run: RunData, theme: Theme) -> Figure | None:
     """Return environment steps per second over time."""
     figure = _figure(height_inches=2.8)
     axes = figure.subplots()
-    minutes, speed = run.column("seconds") / 60, run.column("steps_per_second")
-    _line(axes, minutes, speed, theme.series[0])
+    unit, seconds_of_unit = _time_unit(run.column("seconds")[-1])
+    time, speed = run.column("seconds") / seconds_of_unit, run.column("steps_per_second")
+    _line(axes, time, speed, theme.series[0])
     mean = run.column("env_steps")[-1] / max(run.column("seconds")[-1], 1e-9)
     axes.axhline(mean, color=theme.series[1], linestyle="--", label="mean over the whole run")
-    axes.set(xlabel="time (minutes)", ylabel="steps per second")
+    axes.set(xlabel=f"time ({unit})", ylabel="steps per second")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -138,6 +139,13 @@ PICTURES = (
     ),
 )
 """All pictures, in the order of the page."""
+
+
+def _time_unit(seconds: float) -> tuple[str, float]:
+    """Return the unit that suits a length of time, and its seconds."""
+    if seconds < 180:
+        return "seconds", 1.0
+    return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)
 
 
 def _figure(height_inches: float) -> Figure:
