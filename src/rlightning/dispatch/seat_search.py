@@ -95,7 +95,7 @@ class SeatSearch:
             if not free:
                 return None
             worker = self._choose(list(free))
-            if not any(worker is offered for offered in free):
+            if worker not in free:
                 raise DispatchError(
                     f"expected one of {free} from the chooser, got {worker!r}; "
                     "return a worker of the list that it is given"

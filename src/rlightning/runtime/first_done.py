@@ -33,10 +33,10 @@ def _turn(task: Task[Any]) -> tuple[int, int]:
 
 
 def count_look(tasks: Sequence[Task[Any]]) -> list[Task[Any]]:
-    """Count a look at all tasks; return those that are pending though their turn has come.
+    """Count a look at all tasks; return those whose turn has come and which have not begun.
 
-    That is so at the n-th look at one of `n` tasks, the 2n-th, the 4n-th and so on: a slow worker
-    is noticed seldom, and one whose thread did not get the processor soon.
+    The turn comes at the n-th look at one of `n` tasks, the 2n-th, the 4n-th and so on. A slow
+    worker has begun, so it holds up nobody; one whose thread did not get the processor has not.
     """
     overdue: list[Task[Any]] = []
     for task in tasks:
@@ -44,7 +44,7 @@ def count_look(tasks: Sequence[Task[Any]]) -> list[Task[Any]]:
             task.num_looks += 1
             num_turns, rest = divmod(task.num_looks, len(tasks))
             is_its_turn = rest == 0 and num_turns & (num_turns - 1) == 0
-            if is_its_turn and len(tasks) > 1 and not task.is_done():
+            if is_its_turn and len(tasks) > 1 and not task.has_begun():
                 overdue.append(task)
     return overdue
 

@@ -25,7 +25,7 @@ from rlightning.runtime.watchdog import Watchdog
 Mode = Literal["inline", "threads"]
 MODES: tuple[Mode, ...] = ("inline", "threads")
 
-SECONDS_FOR_THE_OVERDUE = 0.005
+SECONDS_FOR_THE_OVERDUE = 0.002
 """How long a wait that has an answer waits on for a task whose turn has come.
 
 Threads get the processor in no fair order; without this, one that is ready to answer may be
@@ -92,7 +92,7 @@ class InProcessRuntime(Runtime):
                 worker_id=spec.worker_id,
             )
         if isinstance(former, ThreadWorker):
-            self._replaced.append(former)
+            self._replaced = [w for w in (*self._replaced, former) if w.has_thread()]
         incarnation = 1 if former is None else former.incarnation + 1
         kind = InlineWorker if self.mode == "inline" else ThreadWorker
         return kind(spec, incarnation, self._completion_numbers, self._clock)

@@ -89,6 +89,10 @@ class QueuedTask(Task[Any]):
         """Return whether it was answered, failed or was cancelled."""
         return self._state is State.DONE
 
+    def has_begun(self) -> bool:
+        """Return whether the method runs or the task is done."""
+        return self._state is not State.WAITING
+
     def error(self) -> BaseException | None:
         """Return the error of the call; None if there is none or it is not done."""
         return self._error

@@ -76,6 +76,10 @@ class ThreadWorker(WorkerHandle):
         """Return whether it takes calls."""
         return self._death is None
 
+    def has_thread(self) -> bool:
+        """Return whether its thread runs, which a call that hangs may keep up after death."""
+        return self._thread.is_alive()
+
     def request_stop(self) -> None:
         """Take no more calls and end what waits; the running call may finish."""
         self._die("was stopped")
@@ -84,7 +88,7 @@ class ThreadWorker(WorkerHandle):
         """End what waits, let the running call finish, and wait for the thread."""
         self.request_stop()
         self._thread.join(timeout_seconds)
-        if self._thread.is_alive():
+        if self.has_thread():
             activity = self.describe()
             self._end_calls(self._queue.calls_in_hand())
             raise TaskTimeoutError(

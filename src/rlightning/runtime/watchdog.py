@@ -67,6 +67,9 @@ def end_process(report: str) -> None:
 class Watchdog:
     """A daemon thread that looks at the running calls; it starts with the first watch.
 
+    It sees a call that sleeps, waits or computes; native code that never lets other threads of
+    the interpreter run stops it too.
+
     Args:
         clock: Seconds; the clock of the watched workers.
         on_hang: Called with the report before the process ends; given five seconds.
