@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
+from gymnasium.envs.registration import WrapperSpec
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -84,6 +85,23 @@ def test_a_wrapper_rules_the_vectorised_implementation_out() -> None:
     config = EnvConfig(id="CartPole-v1", wrappers=wrappers, vectorization="native")
     with pytest.raises(ConfigError, match="wrappers stand around single environments"):
         make_vector_env(config)
+
+
+def test_wrappers_of_the_registration_rule_the_vectorised_implementation_out() -> None:
+    limit = WrapperSpec("TimeLimit", "gymnasium.wrappers:TimeLimit", {"max_episode_steps": 2})
+    gymnasium.register(
+        "Limited-v0",
+        entry_point=CountingEnv,
+        vector_entry_point="rlightning.testing.environments:create_counting_vector_env",
+        additional_wrappers=(limit,),
+    )
+    env = make_vector_env(EnvConfig(id="Limited-v0", num_envs=1))
+    env.reset()
+    assert [env.step(np.array([0]))[3].tolist() for _ in range(2)] == [[False], [True]]
+    env.close()
+    with pytest.raises(ConfigError, match="its registration adds wrappers"):
+        make_vector_env(EnvConfig(id="Limited-v0", vectorization="native"))
+    gymnasium.registry.pop("Limited-v0")
 
 
 def test_native_is_refused_where_there_is_no_vectorised_implementation() -> None:

@@ -53,6 +53,14 @@ def test_B60_a_round_with_nothing_outstanding_is_an_error_and_not_empty() -> Non
         Turns().take_each()
 
 
+def test_observations_that_will_never_come_are_an_error_when_they_are_taken() -> None:
+    worker, turns = RecordedWorker("env-0"), Turns()
+    turns.expect("env-0", worker.call("step"))
+    worker.refuse(EnvironmentFailedError("the simulator crashed"))
+    with pytest.raises(EnvironmentFailedError, match="the simulator crashed"):
+        turns.take("env-0")
+
+
 def test_a_step_needs_taken_observations() -> None:
     turns = _turns("env-0")
     with pytest.raises(EnvironmentFailedError, match="got a step before that"):
