@@ -181,6 +181,14 @@ def test_fragments_may_have_different_numbers_of_environments():
     assert np.isfinite(ppo.update([wide, FRAGMENTS.collect(ppo.policy)], 0.0)["policy_loss"])
 
 
+def test_images_are_learned_from_as_bytes():
+    kind = SpaceKind(Box(0, 255, (6, 6, 2), np.uint8), Discrete(3))
+    ppo = create(create_actor_critic(kind, PolicyConfig(), 0))
+    before = weights(ppo)
+    run(ppo, 1)
+    assert not are_equal(before, weights(ppo))
+
+
 def saved_and_loaded(state: dict[str, Any]) -> dict[str, Any]:
     file = io.BytesIO()
     torch.save(state, file)

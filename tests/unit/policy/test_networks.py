@@ -10,7 +10,12 @@ from torch import nn
 
 from rlightning.config.policy_config import PolicyConfig
 from rlightning.errors import ConfigError, SpaceError
-from rlightning.policy.networks import create_network, is_image, register_network
+from rlightning.policy.networks import (
+    create_network,
+    is_image,
+    orthogonal,
+    register_network,
+)
 
 
 def vectors(*shape: int) -> Box:
@@ -81,6 +86,12 @@ def test_hidden_weights_are_orthogonal_with_gain_root_two():
     weight = network[0].weight.detach()
     torch.testing.assert_close(weight @ weight.T, 2.0 * torch.eye(8), atol=1e-5, rtol=0.0)
     assert not network[0].bias.detach().any()
+
+
+def test_a_layer_without_bias_is_initialised_too():
+    layer = orthogonal(nn.Linear(4, 4, bias=False), gain=3.0)
+    weight = layer.weight.detach()
+    torch.testing.assert_close(weight @ weight.T, 9.0 * torch.eye(4), atol=1e-4, rtol=0.0)
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu", "elu", "gelu", "silu"])
