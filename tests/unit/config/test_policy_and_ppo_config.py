@@ -50,9 +50,7 @@ def test_a_configuration_cannot_be_changed(model: type[BaseModel]) -> None:
         (PolicyConfig, {"network": ""}),
     ],
 )
-def test_a_value_without_meaning_is_refused(
-    model: type[BaseModel], values: dict[str, Any]
-) -> None:
+def test_a_value_without_meaning_is_refused(model: type[BaseModel], values: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         model.model_validate(values)
 
