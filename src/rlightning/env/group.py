@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from rlightning.clock import monotonic_clock
 from rlightning.config.env_config import EnvConfig
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.space_kind import SpaceKind
@@ -16,7 +17,13 @@ from rlightning.env.worker import ENV_PREFIX, EnvWorker
 from rlightning.env_id import EnvId, format_env_id
 from rlightning.errors import CheckpointError, ConfigError, EnvironmentFailedError, RLightningError
 from rlightning.registry import did_you_mean
-from rlightning.runtime.base import Runtime, Task, WorkerHandle, WorkerSpec
+from rlightning.runtime.base import (
+    DEFAULT_STOP_SECONDS,
+    Runtime,
+    Task,
+    WorkerHandle,
+    WorkerSpec,
+)
 from rlightning.types import ActionBatch, Fragment, ObservationBatch
 
 WorkerFactory: TypeAlias = Callable[[EnvConfig, int, int, int], object]
@@ -214,21 +221,24 @@ class EnvGroup:
         for env_id, member in self._members.items():
             self._submitter.submit(member.handle, "restore", states[env_id]).result()
 
-    def close(self) -> None:
+    def close(self, timeout_seconds: float = DEFAULT_STOP_SECONDS) -> None:
         """Close all environments and stop their workers; a second call does nothing.
+
+        Args:
+            timeout_seconds: Longest wait for all of them together.
 
         Raises:
             RLightningError: The first error, after all others were closed.
         """
         errors: list[RLightningError] = []
-        for member in self._members.values():
-            if not member.handle.is_alive():
-                continue
+        deadline = monotonic_clock() + timeout_seconds
+        living = [member.handle for member in self._members.values() if member.handle.is_alive()]
+        for handle, task in [(handle, handle.call("close")) for handle in living]:
             try:
-                member.handle.call("close").result()
+                task.result(max(0.0, deadline - monotonic_clock()))
             except RLightningError as error:
                 errors.append(error)
-            member.handle.stop()
+            handle.kill()
         if errors:
             raise errors[0]
 

@@ -13,7 +13,13 @@ from gymnasium.error import DependencyNotInstalled
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from rlightning.config.env_config import EnvConfig
-from rlightning.errors import ConfigError, EnvironmentFailedError, MissingExtraError
+from rlightning.env.envpool_vector_env import ENVPOOL_PREFIX, make_envpool
+from rlightning.errors import (
+    ConfigError,
+    EnvironmentFailedError,
+    MissingExtraError,
+    RLightningError,
+)
 from rlightning.registry import did_you_mean, import_object
 
 AnyEnv: TypeAlias = gymnasium.Env[Any, Any]
@@ -36,22 +42,29 @@ def make_vector_env(config: EnvConfig) -> VectorEnv[Any, Any, Any]:
         MissingExtraError: If a package is missing.
         ConfigError: If a wrapper cannot be imported, or the vectorization cannot be had.
     """
-    spec = find_env_spec(config.id)
-    if _is_native(config, spec):
-        make = partial(_make_native, config, spec)
-    else:
-        wrappers = [_import_wrapper(path) for path in config.wrappers]
-        make = partial(_make_sync, config, spec, wrappers)
+    make = _maker(config)
     try:
         return make()
+    except RLightningError:
+        raise
     except (ImportError, DependencyNotInstalled) as error:
-        raise _missing_package(config.id, spec.entry_point, error) from error
+        raise _missing_package(config.id, _entry_point(config.id), error) from error
     except Exception as error:
         raise EnvironmentFailedError(
             f"expected environment {config.id!r} to be made with kwargs {config.kwargs} and "
             f"wrappers {list(config.wrappers)}, got {type(error).__name__}: {error}; "
             "correct these or the environment"
         ) from error
+
+
+def _maker(config: EnvConfig) -> Callable[[], VectorEnv[Any, Any, Any]]:
+    if config.id.startswith(ENVPOOL_PREFIX):
+        return partial(make_envpool, config)
+    spec = find_env_spec(config.id)
+    if _is_native(config, spec):
+        return partial(_make_native, config, spec)
+    wrappers = [_import_wrapper(path) for path in config.wrappers]
+    return partial(_make_sync, config, spec, wrappers)
 
 
 def find_env_spec(env_id: str) -> EnvSpec:
@@ -102,6 +115,11 @@ def _missing_package(env_id: str, source: object, error: ImportError | Exception
         f"got {type(error).__name__}: {error}; install what it names, or put its folder on "
         "PYTHONPATH"
     )
+
+
+def _entry_point(env_id: str) -> object:
+    spec = gymnasium.registry.get(env_id.rpartition(":")[2])
+    return None if spec is None else spec.entry_point
 
 
 def _is_native(config: EnvConfig, spec: EnvSpec) -> bool:

@@ -16,7 +16,6 @@ from rlightning.errors import (
     WorkerDiedError,
 )
 from rlightning.runtime.in_process import InProcessRuntime
-from rlightning.testing.environments import CountingEnv
 from rlightning.types import ActionBatch
 
 COUNTING = EnvConfig(id="rlightning.testing.environments:Counting-v0", num_workers=2, num_envs=2)
@@ -187,13 +186,11 @@ def test_states_of_another_number_of_workers_are_refused(runtime) -> None:
     group.close()
 
 
-def test_closing_closes_all_environments_and_stops_their_workers(runtime, monkeypatch) -> None:
-    closed = []
-    monkeypatch.setattr(CountingEnv, "close", lambda self: closed.append(id(self)))
-    group = _group(runtime, COUNTING)
+def test_closing_closes_all_environments_and_stops_their_workers(runtime, closings) -> None:
+    group = _group(runtime, EnvConfig(id="Closing-v0", num_workers=2, num_envs=2))
     group.close()
     group.close()
-    assert len(set(closed)) == len(closed) == 4
+    assert len(set(closings)) == len(closings) == 4
     assert not any(handle.is_alive() for handle in group.handles())
     with pytest.raises(WorkerDiedError):
         group.states()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -15,7 +17,6 @@ from rlightning.errors import (
     TaskTimeoutError,
 )
 from rlightning.runtime.in_process import InProcessRuntime
-from rlightning.testing.environments import CountingEnv
 from rlightning.types import ActionBatch
 
 COUNTING = EnvConfig(id="rlightning.testing.environments:Counting-v0", num_workers=2, num_envs=2)
@@ -132,12 +133,44 @@ def test_a_hanging_environment_is_named_at_the_deadline() -> None:
         group.close()
 
 
-def test_an_environment_that_cannot_be_made_leaves_nothing_behind(runtime, monkeypatch) -> None:
-    closed = []
-    monkeypatch.setattr(CountingEnv, "close", lambda self: closed.append(id(self)))
+HANGS_INLINE = """
+from rlightning.config.env_config import EnvConfig
+from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.env.group import EnvGroup
+from rlightning.runtime.in_process import InProcessRuntime
+import numpy as np
+from rlightning.types import ActionBatch
+
+config = EnvConfig(
+    id="rlightning.testing.environments:Hanging-v0", num_envs=1, timeout_seconds=0.5
+)
+group = EnvGroup(InProcessRuntime("inline"), TaskSubmitter(), [config], 3, 0)
+group.reset()
+group.take("env-0")
+one = np.zeros(1)
+group.step("env-0", ActionBatch("env-0", np.zeros(1, int), one, one, 0, "eval-0"))
+"""
+
+
+def test_an_environment_that_hangs_on_the_only_thread_ends_the_process_and_is_named() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", HANGS_INLINE],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60.0,
+    )
+    assert answer.returncode == 70
+    assert (
+        "environment 'rlightning.testing.environments:Hanging-v0' (env-0), step 1" in answer.stderr
+    )
+
+
+def test_an_environment_that_cannot_be_made_leaves_nothing_behind(runtime, closings) -> None:
+    closing = EnvConfig(id="Closing-v0", num_workers=2, num_envs=2)
     with pytest.raises(EnvironmentFailedError, match="did you mean 'CartPole-v1'"):
-        _group(runtime, COUNTING, EnvConfig(id="CartPol-v1"))
-    assert len(closed) == 4
+        _group(runtime, closing, EnvConfig(id="CartPol-v1"))
+    assert len(set(closings)) == len(closings) == 4
 
 
 @pytest.mark.parametrize(("configs", "length"), [((), 3), ((COUNTING,), 0)])
@@ -146,18 +179,10 @@ def test_no_environment_and_no_step_are_refused(configs, length) -> None:
         _group(runtime, *configs, rollout_length=length)
 
 
-def test_one_environment_that_does_not_close_keeps_no_other_open(runtime, monkeypatch) -> None:
-    closed = []
-
-    def close(self):
-        closed.append(self)
-        if len(closed) == 1:
-            raise OSError("the window does not close")
-
-    monkeypatch.setattr(CountingEnv, "close", close)
-    group = _group(runtime, EnvConfig(id=COUNTING.id, num_workers=3, num_envs=1))
-    with pytest.raises(EnvironmentFailedError, match="env-0.*the window does not close"):
+def test_one_environment_that_does_not_close_keeps_no_other_open(runtime, closings) -> None:
+    closings.raising = 1
+    group = _group(runtime, EnvConfig(id="Closing-v0", num_workers=3, num_envs=1))
+    with pytest.raises(EnvironmentFailedError, match=r"env-\d.*the window does not close"):
         group.close()
-    assert len(closed) == 3
+    assert len(set(closings)) == len(closings) == 3
     assert not any(handle.is_alive() for handle in group.handles())
-    monkeypatch.undo()

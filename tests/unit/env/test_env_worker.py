@@ -181,7 +181,7 @@ def test_a_refused_space_closes_the_environments(monkeypatch) -> None:
     monkeypatch.setattr(StrangeEnv, "close", lambda self: closed.append(id(self)))
     with pytest.raises(SpaceError):
         _worker("Strange-v0", kwargs={"observation_space": Text(3)})
-    assert len(closed) == 2
+    assert len(set(closed)) == 2
 
 
 def test_a_reset_drops_an_unfinished_fragment_and_its_open_episodes() -> None:
@@ -197,13 +197,11 @@ def test_a_reset_drops_an_unfinished_fragment_and_its_open_episodes() -> None:
     worker.close()
 
 
-def test_closing_closes_every_sub_environment_once(monkeypatch) -> None:
-    closed = []
-    monkeypatch.setattr(CountingEnv, "close", lambda self: closed.append(id(self)))
-    worker = _worker(TESTING + "Counting-v0", num_envs=3)
+def test_closing_closes_every_sub_environment_once(closings) -> None:
+    worker = _worker("Closing-v0", num_envs=3)
     worker.close()
     worker.close()
-    assert len(set(closed)) == len(closed) == 3
+    assert len(set(closings)) == len(closings) == 3
     with pytest.raises(EnvironmentFailedError, match="close"):
         worker.step(STAY)
 

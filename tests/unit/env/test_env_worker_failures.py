@@ -14,7 +14,6 @@ from rlightning.errors import (
     NotFiniteError,
     ShapeError,
 )
-from rlightning.testing.environments import CountingEnv
 from rlightning.types import ActionBatch
 
 TESTING = "rlightning.testing.environments:"
@@ -210,11 +209,7 @@ def test_actions_that_are_not_finite_are_the_policys_fault_and_step_nothing() ->
     worker.close()
 
 
-def test_an_environment_that_raises_when_it_is_closed_is_named(monkeypatch) -> None:
-    def refuse(self):
-        raise OSError("the window does not close")
-
-    monkeypatch.setattr(CountingEnv, "close", refuse)
+def test_an_environment_that_raises_when_it_is_closed_is_named(closings) -> None:
+    closings.raising = 2
     with pytest.raises(EnvironmentFailedError, match=r"env-0\), close: .*the window does not"):
-        _worker(TESTING + "Counting-v0").close()
-    monkeypatch.undo()
+        _worker("Closing-v0").close()
