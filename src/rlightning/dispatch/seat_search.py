@@ -14,6 +14,8 @@ from rlightning.runtime.base import WorkerHandle
 Choose: TypeAlias = Callable[[list[WorkerHandle]], WorkerHandle]
 Candidates: TypeAlias = Callable[[], Sequence[WorkerHandle]]
 
+MAX_WORKERS_SHOWN = 8
+
 
 class SeatSearch:
     """Waits until any worker has room and chooses only then.
@@ -106,8 +108,10 @@ class SeatSearch:
 
     def _no_room(self, timeout_seconds: float, candidates: Sequence[WorkerHandle]) -> str:
         names = ", ".join(worker.worker_id for worker in candidates) or "no worker"
+        activities = [worker.describe() for worker in candidates[:MAX_WORKERS_SHOWN]]
         return (
             f"expected room for {self._description}() at {names} within {timeout_seconds:g} s, "
             f"got none (at most {self._seats.max_each} in flight each); "
-            f"add workers, raise max_pending_tasks or look at what hangs\n{self._seats.report()}"
+            f"add workers, raise max_pending_tasks or look at what hangs\n"
+            + "\n".join([self._seats.report(), *activities])
         )

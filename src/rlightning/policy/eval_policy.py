@@ -27,9 +27,14 @@ class EvalPolicy:
         """Node on which the replica runs, if known."""
         return self.handle.node_id
 
+    @property
+    def load(self) -> int:
+        """Requests in flight, exact, from the sender's ledger."""
+        return self._submitter.load(self.handle)
+
     def is_available(self) -> bool:
         """Return whether the replica may be sent another task now. Thread-safe."""
         return self._submitter.has_room(self.handle)
 
     def __repr__(self) -> str:
-        return f"EvalPolicy({self.replica_id}, load={self._submitter.load(self.handle)})"
+        return f"EvalPolicy({self.replica_id}, load={self.load})"

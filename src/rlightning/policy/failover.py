@@ -6,7 +6,13 @@ import threading
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
-from rlightning.errors import NotFiniteError, SpaceError, TaskCancelledError, WorkerError
+from rlightning.errors import (
+    NotFiniteError,
+    ShapeError,
+    SpaceError,
+    TaskCancelledError,
+    WorkerError,
+)
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.runtime.base import Task
 from rlightning.runtime.queued_task import QueuedTask
@@ -35,7 +41,7 @@ def is_fault_of_another(policy: EvalPolicy, error: BaseException) -> bool:
     That is so for requests that no replica could answer, and for errors that name another
     worker as the one that failed.
     """
-    if isinstance(error, SpaceError | NotFiniteError):
+    if isinstance(error, SpaceError | ShapeError | NotFiniteError):
         return True
     return isinstance(error, WorkerError) and error.worker_id not in (None, policy.replica_id)
 
@@ -53,51 +59,63 @@ class FailoverTask(QueuedTask):
     """
 
     def __init__(self, attempt: Attempt, judge: FailoverJudge, timeout_seconds: float) -> None:
-        self._progress = _Attempts(attempt, timeout_seconds)
-        super().__init__(self._progress, attempt[0].method)
+        self._present = _PresentAttempt(attempt, timeout_seconds)
+        super().__init__(self._present, attempt[0].method)
         self._judge = judge
         self.try_start()
         self._follow(attempt, frozenset())
 
     def cancel(self) -> bool:
         """Withdraw the attempt at hand if it has not begun."""
-        return self._progress.task.cancel()
+        return self._present.task.cancel()
 
-    def _follow(self, attempt: Attempt, tried: frozenset[str]) -> None:
-        self._progress.task, self._progress.policy = attempt
-        is_on_callers_thread = attempt[0].is_done()
-        attempt[0].add_done_callback(partial(self._settle, attempt[1], tried, is_on_callers_thread))
+    def _follow(self, attempt: Attempt | None, tried: frozenset[str]) -> None:
+        """Make attempts as long as they end at once; be called again when one ends later."""
+        while attempt is not None:
+            self._present.task, self._present.policy = attempt
+            task, policy = attempt
+            if not task.is_done():
+                task.add_done_callback(partial(self._go_on, attempt, tried))
+                return
+            tried |= {policy.replica_id}
+            attempt = self._next_attempt(attempt, tried)
 
-    def _settle(
-        self, policy: EvalPolicy, tried: frozenset[str], is_on_callers_thread: bool, task: Task[Any]
-    ) -> None:
+    def _go_on(self, attempt: Attempt, tried: frozenset[str], task: Task[Any]) -> None:
+        if _is_final(task):
+            self._follow(attempt, tried)
+        else:
+            name = f"retry-{attempt[1].replica_id}"
+            thread = threading.Thread(target=self._follow, args=(attempt, tried), name=name)
+            thread.daemon = True
+            thread.start()
+
+    def _next_attempt(self, attempt: Attempt, tried: frozenset[str]) -> Attempt | None:
+        """Return another attempt, or end with what this one has come to."""
+        task, policy = attempt
         error = task.error()
         if error is None:
             self._judge.succeeded(policy)
             self.finish(task.result())
-        elif isinstance(error, TaskCancelledError) or not isinstance(error, Exception):
+            return None
+        following = None
+        if isinstance(error, Exception) and not _is_final(task):
+            try:
+                following = self._judge.send_elsewhere(policy, error, tried)
+            except Exception as second_error:  # noqa: BLE001 - it goes to the caller
+                second_error.__cause__ = error
+                error = second_error
+        if following is None:
             self.fail(error)
-        elif is_on_callers_thread:
-            self._retry(policy, error, tried)
-        else:
-            retry = partial(self._retry, policy, error, tried)
-            threading.Thread(target=retry, name=f"retry-{policy.replica_id}", daemon=True).start()
-
-    def _retry(self, policy: EvalPolicy, error: Exception, tried: frozenset[str]) -> None:
-        tried |= {policy.replica_id}
-        try:
-            attempt = self._judge.send_elsewhere(policy, error, tried)
-        except Exception as second_error:  # noqa: BLE001 - it goes to the caller
-            second_error.__cause__ = error
-            self.fail(second_error)
-            return
-        if attempt is None:
-            self.fail(error)
-        else:
-            self._follow(attempt, tried)
+        return following
 
 
-class _Attempts:
+def _is_final(task: Task[Any]) -> bool:
+    """Return whether there is nothing to try elsewhere: an answer, or nobody who wants one."""
+    error = task.error()
+    return not isinstance(error, Exception) or isinstance(error, TaskCancelledError)
+
+
+class _PresentAttempt:
     """The attempt at hand, as the sender that a queued task wants to know."""
 
     def __init__(self, attempt: Attempt, timeout_seconds: float) -> None:
@@ -106,7 +124,7 @@ class _Attempts:
         self.call_timeout_seconds: float | None = timeout_seconds
 
     def describe(self) -> str:
-        return f"{self.task!r} at {self.policy!r}"
+        return self.policy.handle.describe()
 
     def next_completion_number(self) -> int:
         number: int = getattr(self.task, "completion_number", 0)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlightning.dispatch.drain import wait_until_idle
 from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.errors import RoutingValueError
-from rlightning.policy.eval_policy import EvalPolicy
+from rlightning.errors import RoutingValueError, WorkerDiedError
 from rlightning.policy.pool import PolicyPool
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.types import ActionBatch, Fragment, ObservationBatch, UpdateReport
+from rlightning.weights.snapshot import WeightsSnapshot
 
 
 class PolicyGroup:
@@ -41,17 +42,13 @@ class PolicyGroup:
         self._learner = learner
         self._submitter = submitter
         self._update_timeout_seconds = update_timeout_seconds
+        self._publishing = threading.Lock()
         self.policy_version = -1
 
     @property
     def pools(self) -> Mapping[str, PolicyPool]:
         """The pool of each kind."""
         return self._pools
-
-    def serve(self, env_id: str, kind: str) -> None:
-        """Let an environment worker be answered by the pool of its kind."""
-        self._kinds[env_id] = kind
-        self._pool_of_env[env_id] = self._pools[kind]
 
     def act(self, env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
         """Return the task of the actions for the observations that a task holds.
@@ -66,7 +63,8 @@ class PolicyGroup:
         if pool is None:
             raise RoutingValueError(
                 f"expected an environment worker of this group, got {env_id!r}"
-                f"{did_you_mean(env_id, self._pool_of_env)}; let it be known with 'serve'"
+                f"{did_you_mean(env_id, self._pool_of_env)}; "
+                f"there are {', '.join(self._pool_of_env)}"
             )
         return pool.act(env_id, observation)
 
@@ -83,29 +81,54 @@ class PolicyGroup:
         return report
 
     def publish(self) -> int:
-        """Give every replica the present weights; return their version when all have them."""
-        applied: list[Task[int]] = []
-        for kind, pool in self._pools.items():
-            snapshot = self._learner.call("publish", kind)
-            for member in pool.membership.members():
-                applied.append(member.handle.call("set_weights", snapshot))
-        versions = [task.result(self._update_timeout_seconds) for task in applied]
-        self.policy_version = max(versions, default=self.policy_version)
-        return self.policy_version
+        """Give every replica the present weights; return their version when all have them.
+
+        A replica that died is taken out.
+        """
+        with self._publishing:
+            for kind, pool in self._pools.items():
+                self._publish_to(pool, self._learner.call("publish", kind))
+            return self.policy_version
+
+    def _publish_to(self, pool: PolicyPool, snapshot: Task[WeightsSnapshot]) -> None:
+        members = pool.membership.members()
+        applied = [member.handle.call("set_weights", snapshot) for member in members]
+        for member, task in zip(members, applied, strict=True):
+            try:
+                version: int = task.result(self._update_timeout_seconds)
+            except WorkerDiedError as error:
+                if error.worker_id != member.replica_id:
+                    raise
+                pool.membership.record_failure(member, error)
+            else:
+                self.policy_version = max(self.policy_version, version)
 
     def add(self, kind: str, handle: WorkerHandle) -> None:
-        """Let a new replica take part, after it has been given the present weights."""
-        snapshot = self._learner.call("published", kind)
-        handle.call("set_weights", snapshot).result(self._update_timeout_seconds)
-        self._pools[kind].membership.add(EvalPolicy(handle, self._submitter))
+        """Let a new replica take part, after it has been given the present weights.
+
+        One that was spawned again after it died may have its former id.
+
+        Raises:
+            RoutingValueError: If there is no such kind.
+        """
+        pool = self._pools.get(kind)
+        if pool is None:
+            raise RoutingValueError(
+                f"expected the kind of a pool, got {kind!r}{did_you_mean(kind, self._pools)}; "
+                f"there are {', '.join(self._pools)}"
+            )
+        with self._publishing:
+            snapshot = self._learner.call("published", kind)
+            handle.call("set_weights", snapshot).result(self._update_timeout_seconds)
+            pool.add(handle)
 
     def remove(self, replica_id: str, *, drain_seconds: float = 60.0) -> None:
         """Send a replica nothing more, let it finish what it has, then stop it.
 
         Args:
             replica_id: Whom.
-            drain_seconds: Longest wait for its answers; calls that are left then end with
-                `WorkerDiedError` and go to another replica.
+            drain_seconds: Longest wait for its answers; requests that it has not answered then
+                go to another replica.
 
         Raises:
             RoutingValueError: If no replica has this id.
@@ -114,8 +137,10 @@ class PolicyGroup:
             for member in pool.membership.members():
                 if member.replica_id == replica_id:
                     pool.membership.remove(member)
-                    wait_until_idle(self._submitter, member.handle, drain_seconds)
-                    member.handle.stop()
+                    if wait_until_idle(self._submitter, member.handle, drain_seconds):
+                        member.handle.stop()
+                    else:
+                        member.handle.kill()
                     return
         known = [name for pool in self._pools.values() for name in pool.loads()]
         raise RoutingValueError(

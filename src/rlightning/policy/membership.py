@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeGuard
+from contextlib import suppress
+from typing import TypeAlias
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.dispatch.circuit_breaker import BreakerLimits, CircuitBreaker
-from rlightning.errors import NoEvalPolicyError, WorkerDiedError
+from rlightning.errors import NoEvalPolicyError, RoutingError, WorkerDiedError
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.utils.router import AsyncRouter, SyncRouter
 
@@ -27,6 +28,7 @@ class PoolMembership:
         create_router: Makes the router for a list of eval policies.
         limits: When a failing replica rests.
         clock: Seconds for the rests.
+        on_change: Called after somebody came or went, so that waiting requests look again.
     """
 
     def __init__(
@@ -35,10 +37,12 @@ class PoolMembership:
         create_router: RouterFactory,
         limits: BreakerLimits | None = None,
         clock: Clock = monotonic_clock,
+        on_change: Callable[[], object] = lambda: None,
     ) -> None:
         self._create_router = create_router
         self._breaker = CircuitBreaker(limits)
         self._clock = clock
+        self._on_change = on_change
         self._lock = threading.Lock()
         self._members = {member.replica_id: member for member in members}
         self._last_error: BaseException | None = None
@@ -71,39 +75,62 @@ class PoolMembership:
     def add(self, member: EvalPolicy) -> None:
         """Let a replica take part; one of the same id is replaced."""
         with self._lock:
-            former = self._members.pop(member.replica_id, None)
+            former = self._members.get(member.replica_id)
             if former is not None:
                 self._exclude(former)
-            self._members[member.replica_id] = member
+            self._members = {**self._members, member.replica_id: member}
             self._breaker.record_success(member.replica_id)
             self._include(member)
+        self._on_change()
 
     def remove(self, member: EvalPolicy) -> None:
-        """Send a replica no further request."""
+        """Send a replica no further request; nothing happens if it has left or was replaced."""
         with self._lock:
-            if self._members.get(member.replica_id) is member:
-                del self._members[member.replica_id]
-                self._breaker.record_success(member.replica_id)
-                self._exclude(member)
+            if self._members.get(member.replica_id) is not member:
+                return
+            self._members = {
+                name: each for name, each in self._members.items() if each is not member
+            }
+            self._breaker.record_success(member.replica_id)
+            self._exclude(member)
+        self._on_change()
+
+    def remove_dead(self) -> None:
+        """Take out those that are known to have died, before a request is sent to them."""
+        for member in self._routing[0]:
+            if not member.handle.is_alive():
+                name = member.replica_id
+                self.record_failure(member, WorkerDiedError(f"{name} has died", worker_id=name))
 
     def record_success(self, member: EvalPolicy) -> None:
-        """Forget earlier failures of a replica."""
-        if self._breaker.is_watching:
-            self._breaker.record_success(member.replica_id)
+        """Forget earlier failures of a replica; a late answer of a resting one changes nothing."""
+        if not self._breaker.is_watching:
+            return
+        with self._lock:
+            if member in self._routing[0]:
+                self._breaker.record_success(member.replica_id)
 
     def record_failure(self, member: EvalPolicy, error: BaseException) -> None:
-        """Take out a replica that died; let one rest that failed too often."""
+        """Take out a replica that died; let one rest that failed too often.
+
+        A failure of one that rests already or has left changes nothing.
+        """
         self._last_error = error
         if isinstance(error, WorkerDiedError):
             self.remove(member)
-        elif self._breaker.record_failure(member.replica_id, self._clock()):
-            with self._lock:
+            return
+        with self._lock:
+            if member not in self._routing[0]:
+                return
+            if self._breaker.record_failure(member.replica_id, self._clock()):
                 self._exclude(member)
+        self._on_change()
 
     def router_counts(self) -> dict[str, int]:
         """Return the router's decisions by reason, also those of routers it replaced."""
-        counts = Counter(self._routing[1].decision_counts)
-        counts.update(self._earlier_counts)
+        with self._lock:
+            counts = Counter(self._routing[1].decision_counts)
+            counts.update(self._earlier_counts)
         return dict(counts)
 
     def notify_available(self) -> None:
@@ -113,31 +140,39 @@ class PoolMembership:
             router.notify_available()
 
     def _take_back_rested(self) -> None:
-        for replica_id in self._breaker.take_due(self._clock()):
-            with self._lock:
-                if replica_id in self._members:
-                    self._include(self._members[replica_id])
+        with self._lock:
+            rested = [
+                self._members[name]
+                for name in self._breaker.take_due(self._clock())
+                if name in self._members
+            ]
+            for member in rested:
+                self._include(member)
+        if rested:
+            self._on_change()
 
     def _include(self, member: EvalPolicy) -> None:
-        routable, router = self._routing
-        if _takes_changes(router):
-            router.add_policy(member, member.node_id)
-        else:
-            router = self._rebuilt(router, (*routable, member))
-        self._routing = ((*routable, member), router)
+        members = (*self._routing[0], member)
+        router = self._changed(lambda router: router.add_policy(member, member.node_id), members)
+        self._routing = (members, router)
 
     def _exclude(self, member: EvalPolicy) -> None:
-        routable, router = self._routing
-        if member not in routable:
-            return
-        left = tuple(each for each in routable if each is not member)
-        if _takes_changes(router):
-            router.remove_policy(member)
-        elif left:
-            router = self._rebuilt(router, left)
-        self._routing = (left, router)
+        if member in self._routing[0]:
+            members = tuple(each for each in self._routing[0] if each is not member)
+            router = self._changed(lambda router: router.remove_policy(member), members)
+            self._routing = (members, router)
 
-    def _rebuilt(self, router: Router, members: Sequence[EvalPolicy]) -> Router:
+    def _changed(
+        self, change: Callable[[SyncRouter], None], members: Sequence[EvalPolicy]
+    ) -> Router:
+        """Return the router for these members; one that takes no changes is built anew."""
+        router = self._routing[1]
+        if isinstance(router, SyncRouter):
+            with suppress(RoutingError):
+                change(router)
+                return router
+        if not members:
+            return router
         self._earlier_counts.update(router.decision_counts)
         return self._create_router(members)
 
@@ -145,12 +180,8 @@ class PoolMembership:
         resting = ", ".join(self._breaker.resting()) or "none"
         error = NoEvalPolicyError(
             f"expected an eval policy that may be asked, got none: {len(self._members)} alive, "
-            f"resting after failures: {resting}; last failure: {self._last_error!r}"
+            f"resting after failures: {resting}; last failure: {self._last_error!r}; "
+            "look into that failure, or add replicas"
         )
         error.__cause__ = self._last_error
         return error
-
-
-def _takes_changes(router: Router) -> TypeGuard[SyncRouter]:
-    """Return whether members may come and go; other routers are built anew."""
-    return isinstance(router, SyncRouter) and type(router).add_policy is not SyncRouter.add_policy

@@ -9,13 +9,19 @@ from collections.abc import Sequence
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.dispatch.circuit_breaker import BreakerLimits
 from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.errors import RoutingValueError
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.failover import Attempt, FailoverTask, is_fault_of_another
 from rlightning.policy.membership import PoolMembership, RouterFactory
-from rlightning.policy.utils.router import AsyncRouter, SyncRouter
+from rlightning.policy.room_search import (
+    RouterChoice,
+    WaitsAtHomeError,
+    least_loaded,
+    send_to_any,
+)
+from rlightning.policy.utils.router import SyncRouter
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.types import ActionBatch, ObservationBatch
-
 
 ACT = "act"
 
@@ -46,7 +52,9 @@ class PolicyPool:
     ) -> None:
         self._submitter = submitter
         members = [EvalPolicy(handle, submitter) for handle in handles]
-        self.membership = PoolMembership(members, create_router, limits, clock)
+        self.membership = PoolMembership(
+            members, create_router, limits, clock, submitter.notify_workers_changed
+        )
         self._clock = clock
         self._router_wait_seconds = 0.0
         self._count_lock = threading.Lock()
@@ -71,6 +79,10 @@ class PolicyPool:
         judge = _Judge(self, env_id, observation)
         return FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
 
+    def add(self, handle: WorkerHandle) -> None:
+        """Let a replica take part; one of the same id, that died, is replaced."""
+        self.membership.add(EvalPolicy(handle, self._submitter))
+
     def take_task_counts(self) -> dict[tuple[str, str], int]:
         """Return requests by (environment worker, replica) since the last call of this."""
         with self._count_lock:
@@ -88,46 +100,67 @@ class PolicyPool:
 
     def loads(self) -> dict[str, int]:
         """Return requests in flight by replica, exact, from the sender's ledger."""
-        members = self.membership.members()
-        loads = self._submitter.loads([member.handle for member in members])
-        return {member.replica_id: load for member, load in zip(members, loads, strict=True)}
+        return {member.replica_id: member.load for member in self.membership.members()}
 
     def _send_routed(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
-        routable, router = self.membership.for_routing()
-        if isinstance(router, SyncRouter):
-            asked_at = self._clock()
-            policy: EvalPolicy = router.select_policy(env_id)
-            self._router_wait_seconds += self._clock() - asked_at
-            return self._send(env_id, policy, observation), policy
-        choice = _LoadChoice(router, routable, self._submitter, env_id)
-        try:
-            task = self._submitter.submit_to_any(choice.handles, choice, ACT, observation)
-        except _WaitsAtHomeError:
-            return self._send(env_id, choice.policy, observation), choice.policy
-        self._count(env_id, choice.policy)
-        return task, choice.policy
-
-    def _send(
-        self, env_id: str, policy: EvalPolicy, observation: Task[ObservationBatch]
-    ) -> Task[ActionBatch]:
+        _, router = self.membership.for_routing()
+        if not isinstance(router, SyncRouter):
+            return self._counted(env_id, self._send_by_load(env_id, observation))
+        policy = self._selected(router, env_id)
         task = self._submitter.submit(policy.handle, ACT, observation)
-        self._count(env_id, policy)
-        return task
+        return self._counted(env_id, (task, policy))
 
-    def _count(self, env_id: str, policy: EvalPolicy) -> None:
+    def _selected(self, router: SyncRouter, env_id: str) -> EvalPolicy:
+        asked_at = self._clock()
+        try:
+            policy: EvalPolicy = router.select_policy(env_id)
+        except RoutingValueError:
+            self.membership.for_routing()  # the last one may have left while this one waited
+            raise
         with self._count_lock:
-            self._tasks[env_id, policy.replica_id] += 1
+            self._router_wait_seconds += self._clock() - asked_at
+        return policy
+
+    def _send_by_load(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
+        choice = RouterChoice(self.membership, env_id)
+        try:
+            return send_to_any(self._submitter, choice.candidates, choice.choose, ACT, observation)
+        except WaitsAtHomeError:
+            return send_to_any(
+                self._submitter, choice.candidates_at_home, least_loaded, ACT, observation
+            )
+
+    def _counted(self, env_id: str, attempt: Attempt) -> Attempt:
+        with self._count_lock:
+            self._tasks[env_id, attempt[1].replica_id] += 1
+        return attempt
 
     def send_elsewhere(
         self, env_id: str, observation: Task[ObservationBatch], tried: frozenset[str]
     ) -> Attempt | None:
-        """Send a request that failed to the least loaded replica that has not had it."""
-        members = [each for each in self.membership.routable() if each.replica_id not in tried]
-        if not members:
+        """Send a request that failed to the least loaded replica that has not had it.
+
+        Returns:
+            None if every replica that may be asked has had it.
+
+        Raises:
+            NoEvalPolicyError: If nobody may be asked.
+            DispatchTimeoutError: If none of the others has room in time.
+        """
+
+        def untried() -> list[EvalPolicy]:
+            self.membership.remove_dead()
+            routable, _ = self.membership.for_routing()
+            others = [policy for policy in routable if policy.replica_id not in tried]
+            if not others:
+                raise _NobodyElseError
+            return others
+
+        try:
+            attempt = send_to_any(self._submitter, untried, least_loaded, ACT, observation)
+        except _NobodyElseError:
             return None
-        loads = self._submitter.loads([member.handle for member in members])
-        chosen = members[loads.index(min(loads))]
-        return self._send(env_id, chosen, observation), chosen
+        return self._counted(env_id, attempt)
 
     def count_error(self, policy: EvalPolicy, error: Exception) -> None:
         """Count a replica's failure, and let it rest or leave if that is due."""
@@ -136,37 +169,8 @@ class PolicyPool:
         self.membership.record_failure(policy, error)
 
 
-class _WaitsAtHomeError(Exception):
-    """The router wants a replica that is full, although another has room."""
-
-
-class _LoadChoice:
-    """Lets an asynchronous router choose at the moment at which some replica has room.
-
-    Attributes:
-        policy: What was chosen last.
-    """
-
-    def __init__(
-        self,
-        router: AsyncRouter,
-        policies: Sequence[EvalPolicy],
-        submitter: TaskSubmitter,
-        env_id: str,
-    ) -> None:
-        self._router = router
-        self._policies = policies
-        self._submitter = submitter
-        self._env_id = env_id
-        self.handles = [policy.handle for policy in policies]
-        self.policy = policies[0]
-
-    def __call__(self, with_room: list[WorkerHandle]) -> WorkerHandle:
-        loads = self._submitter.loads(self.handles)
-        self.policy = self._policies[self._router.assign(loads, 1, [self._env_id])[0]]
-        if self.policy.handle not in with_room:
-            raise _WaitsAtHomeError
-        return self.policy.handle
+class _NobodyElseError(Exception):
+    """A request has been at every replica."""
 
 
 class _Judge:

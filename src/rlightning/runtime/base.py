@@ -115,6 +115,10 @@ class WorkerHandle(ABC):
     def kill(self) -> None:
         """End the worker at once: all its calls, the running one too, end `WorkerDiedError`."""
 
+    def describe(self) -> str:
+        """Return what the worker does now, for a message. Local and cheap."""
+        return repr(self)
+
     def __repr__(self) -> str:
         state = "alive" if self.is_alive() else "dead"
         where = f" on {self.node_id}" if self.node_id is not None else ""
