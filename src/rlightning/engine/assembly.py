@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 import torch
 
@@ -19,6 +22,7 @@ from rlightning.engine.router_choice import router_factory
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
+from rlightning.errors import RLightningError
 from rlightning.placement.local_resources import LOCAL_NODE_ID, LocalResourceManager
 from rlightning.policy.actor_critic import create_actor_critic
 from rlightning.policy.base import Policy
@@ -26,18 +30,21 @@ from rlightning.policy.device import resolve_device
 from rlightning.policy.group import PolicyGroup
 from rlightning.policy.pool import PolicyPool
 from rlightning.policy.replica import PolicyReplica
-from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
+from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
 
 LEARNER_ID = "learner-0"
 
+SECONDS_TO_CLOSE_AFTER_AN_ERROR = 1.0
+"""Longest wait for environments, and for workers, once a run has failed or was broken off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """The parts of one run, wired together.
+    """The parts of one run, wired together; a context manager that takes them down.
 
     Attributes:
-        runtime: Hosts all workers; whoever assembled shuts it down.
+        runtime: Hosts all workers.
         environments: All environment workers.
         policies: All replicas and the learner.
         ledger: What is in flight.
@@ -47,6 +54,30 @@ class Assembly:
     environments: EnvGroup
     policies: PolicyGroup
     ledger: Ledger
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the environments and stop all workers.
+
+        After an error nobody who hangs is waited for, and an error of closing is a note on it.
+        """
+        seconds = DEFAULT_STOP_SECONDS if error is None else SECONDS_TO_CLOSE_AFTER_AN_ERROR
+        try:
+            try:
+                self.environments.close(seconds)
+            finally:
+                self.runtime.shutdown(seconds)
+        except RLightningError as closing_error:
+            if error is None:
+                raise
+            error.add_note(f"while closing: {closing_error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +110,8 @@ def assemble(config: RunConfig, plan: AssemblyPlan) -> Assembly:
     try:
         return _assembled(config, plan, runtime)
     except BaseException:
-        runtime.shutdown()
+        with suppress(RLightningError):
+            runtime.shutdown()
         raise
 
 
@@ -90,19 +122,29 @@ def _assembled(config: RunConfig, plan: AssemblyPlan, runtime: Runtime) -> Assem
     environments = EnvGroup(
         runtime, env_submitter, plan.env_configs, plan.rollout_length, plan.seed
     )
+    parts = _Parts(config, plan, runtime, environments, ledger)
+    try:
+        return Assembly(runtime, environments, _create_policies(parts), ledger)
+    except BaseException:
+        with suppress(RLightningError):
+            environments.close()
+        raise
+
+
+def _create_policies(parts: _Parts) -> PolicyGroup:
+    config, environments = parts.config, parts.environments
     submitter = TaskSubmitter(
         config.routing.max_pending_tasks,
         timeout_seconds=config.routing.timeout_seconds,
-        ledger=ledger,
+        ledger=parts.ledger,
     )
     pools = {
-        name: _create_pool(config, plan, _PoolParts(runtime, submitter, environments, number, name))
+        name: _create_pool(parts, submitter, number, name)
         for number, name in enumerate(environments.kinds)
     }
     kinds = {env_id: environments.kind_of(env_id) for env_id in environments.env_ids}
-    learner = _spawn_learner(config, runtime, environments.kinds)
-    policies = PolicyGroup(pools, kinds, learner, submitter, config.engine.update_timeout_seconds)
-    return Assembly(runtime, environments, policies, ledger)
+    learner = _spawn_learner(config, parts.runtime, environments.kinds)
+    return PolicyGroup(pools, kinds, learner, submitter, config.engine.update_timeout_seconds)
 
 
 def policy_factory(config: RunConfig, kind: SpaceKind) -> Callable[[], Policy]:
@@ -111,44 +153,44 @@ def policy_factory(config: RunConfig, kind: SpaceKind) -> Callable[[], Policy]:
 
 
 @dataclass(frozen=True, slots=True)
-class _PoolParts:
+class _Parts:
+    """What the policies of a run are built from."""
+
+    config: RunConfig
+    plan: AssemblyPlan
     runtime: Runtime
-    submitter: TaskSubmitter
     environments: EnvGroup
-    pool_number: int
-    kind_name: str
+    ledger: Ledger
 
 
-def _create_pool(config: RunConfig, plan: AssemblyPlan, parts: _PoolParts) -> PolicyPool:
-    num_replicas = config.policy.num_eval_policies
-    kind = parts.environments.kinds[parts.kind_name]
-    first = parts.pool_number * num_replicas
-    handles = [
-        _spawn_replica(config, plan, parts.runtime, f"eval-{first + number}", kind)
-        for number in range(num_replicas)
-    ]
+def _create_pool(
+    parts: _Parts, submitter: TaskSubmitter, pool_number: int, kind_name: str
+) -> PolicyPool:
+    num_replicas = parts.config.policy.num_eval_policies
+    first = pool_number * num_replicas
+    kind = parts.environments.kinds[kind_name]
+    handles = [_spawn_replica(parts, f"eval-{first + i}", kind) for i in range(num_replicas)]
     own_env_ids = [
         env_id
         for env_id in parts.environments.env_ids
-        if parts.environments.kind_of(env_id) == parts.kind_name
+        if parts.environments.kind_of(env_id) == kind_name
     ]
     indices = [index for each in own_env_ids if (index := worker_index_of(each)) is not None]
     manager = LocalResourceManager(indices, num_replicas)
-    return PolicyPool(handles, router_factory(config.routing, manager), parts.submitter)
+    return PolicyPool(handles, router_factory(parts.config.routing, manager), submitter)
 
 
-def _spawn_replica(
-    config: RunConfig, plan: AssemblyPlan, runtime: Runtime, replica_id: str, kind: SpaceKind
-) -> WorkerHandle:
+def _spawn_replica(parts: _Parts, replica_id: str, kind: SpaceKind) -> WorkerHandle:
+    config = parts.config
     create = partial(
         PolicyReplica,
         policy_factory(config, kind),
         replica_id,
         config.policy.device,
-        deterministic=plan.deterministic,
+        deterministic=parts.plan.deterministic,
     )
     seconds = config.routing.timeout_seconds
-    return runtime.spawn(WorkerSpec(replica_id, create, LOCAL_NODE_ID, seconds))
+    return parts.runtime.spawn(WorkerSpec(replica_id, create, LOCAL_NODE_ID, seconds))
 
 
 def _spawn_learner(

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.spaces import Space
+from gymnasium.spaces import Box, Space
+from gymnasium.spaces import Dict as DictSpace
+from gymnasium.spaces import Tuple as TupleSpace
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from rlightning.config.env_config import EnvConfig
@@ -15,10 +17,11 @@ from rlightning.config.run_config import RunConfig
 from rlightning.engine.assembly import policy_factory
 from rlightning.env.action_adapter import create_action_adapter
 from rlightning.env.action_noise import draw_noise
+from rlightning.env.finite import is_finite
 from rlightning.env.make import make_vector_env
 from rlightning.env.observation_adapter import create_observation_adapter
 from rlightning.env.space_kind import SpaceKind
-from rlightning.errors import CheckpointError, SpaceError
+from rlightning.errors import CheckpointError, NotFiniteError, SpaceError
 
 
 class DeployedPolicy:
@@ -58,9 +61,11 @@ class DeployedPolicy:
             deterministic: Take the most likely action instead of a random one.
 
         Raises:
-            SpaceError: If the observation does not fit the space.
+            SpaceError: If the observation does not fit the space. A number beyond the bounds of
+                a `Box` fits, as in training.
+            NotFiniteError: If it holds NaN or an infinity.
         """
-        if not self._observation_space.contains(_as_member(observation, self._observation_space)):
+        if not _fits(observation, self._observation_space):
             raise SpaceError(
                 f"expected one observation of {self._observation_space}, got "
                 f"{_described(observation)}; pass it as the environment gives it, "
@@ -71,6 +76,10 @@ class DeployedPolicy:
         batch = concatenate(space, [observation], empty)
         seen = np.empty((1, *self.kind.observation_space.shape), self.kind.observation_space.dtype)
         self._observations.write(batch, seen)
+        if not is_finite(seen):
+            raise NotFiniteError(
+                f"expected a finite observation, got {observation!r}; look at its source"
+            )
         noise = draw_noise(self._generator, self.kind.action_space, (1,))
         with torch.inference_mode():
             output = self._policy.act(
@@ -98,11 +107,25 @@ def _weights(state: Mapping[str, Any], kind: SpaceKind) -> Mapping[str, Any]:
     return weights
 
 
-def _as_member(observation: Any, space: Space[Any]) -> Any:
-    """Let lists and other floating-point types pass where their values fit."""
-    if space.dtype is not None and space.shape:
-        return np.asarray(observation, dtype=space.dtype)
-    return observation
+def _fits(observation: Any, space: Space[Any]) -> bool:
+    """Return whether an observation has the structure of a space; lists pass for arrays."""
+    if isinstance(space, DictSpace):
+        return isinstance(observation, Mapping) and all(
+            name in observation and _fits(observation[name], part)
+            for name, part in space.spaces.items()
+        )
+    if isinstance(space, TupleSpace):
+        return (
+            isinstance(observation, tuple | list)
+            and len(observation) == len(space.spaces)
+            and all(map(_fits, observation, space.spaces))
+        )
+    if isinstance(space, Box):
+        try:
+            return np.asarray(observation, dtype=space.dtype).shape == space.shape
+        except (TypeError, ValueError):
+            return False
+    return space.contains(observation)
 
 
 def _described(observation: Any) -> str:

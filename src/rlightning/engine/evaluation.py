@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import Any
 
 from rlightning.config.env_config import EnvConfig
 from rlightning.config.run_config import RunConfig
 from rlightning.engine.assembly import AssemblyPlan, assemble
-from rlightning.engine.evaluation_engine import EvaluationEngine, EvaluationResult
+from rlightning.engine.evaluation_engine import (
+    EvaluationEngine,
+    EvaluationResult,
+    check_num_episodes,
+)
 from rlightning.engine.run_state import check_kinds
 
 EVALUATION_SEED_OFFSET = 1_000_003
@@ -39,8 +42,9 @@ def evaluate_weights(
 
     Raises:
         CheckpointError: If the state belongs to other environments.
-        EvaluationError: If an episode does not end.
+        EvaluationError: If no episode is asked for, or one does not end.
     """
+    check_num_episodes(num_episodes)
     plan = AssemblyPlan(
         env_configs=tuple(_evaluation_env(config, env, num_episodes) for env in config.env_configs),
         rollout_length=ROLLOUT_LENGTH,
@@ -48,8 +52,7 @@ def evaluate_weights(
         deterministic=deterministic,
         on_hang=on_hang,
     )
-    assembly = assemble(config, plan)
-    with assembly.runtime, closing(assembly.environments):
+    with assemble(config, plan) as assembly:
         check_kinds(state, sorted(assembly.policies.pools))
         assembly.policies.restore(state["learner"])
         assembly.policies.publish()

@@ -68,48 +68,70 @@ class EvaluationEngine:
     Args:
         environments: Workers that only this evaluation uses.
         policies: Replicas that hold the weights to be evaluated.
+        max_steps_per_episode: An episode that goes on longer than this never ends.
     """
 
-    def __init__(self, environments: EnvGroup, policies: PolicyGroup) -> None:
+    def __init__(
+        self,
+        environments: EnvGroup,
+        policies: PolicyGroup,
+        max_steps_per_episode: int = MAX_STEPS_PER_EPISODE,
+    ) -> None:
         self._environments = environments
         self._policies = policies
+        self._max_steps_per_episode = max_steps_per_episode
 
     def run(self, num_episodes: int) -> EvaluationResult:
         """Play `num_episodes` whole episodes and return them in order of sub-environments.
 
         Raises:
-            EvaluationError: If an episode does not end within 1,000,000 steps.
+            EvaluationError: If no episode is asked for, or one does not end.
+            NoEvalPolicyError: If no replica is left that may be asked.
         """
+        check_num_episodes(num_episodes)
         quota = shared_out(num_episodes, self._environments.sub_env_ids())
         played: dict[str, list[EpisodeRecord]] = {env_id: [] for env_id in quota}
         self._environments.reset()
-        steps_without_end = 0
+        num_steps = 0
+        last_end = dict.fromkeys(quota, 0)
         while unfinished := [name for name, num in quota.items() if len(played[name]) < num]:
-            episodes = self._play_fragments()
-            for episode in episodes:
+            num_steps += self._environments.rollout_length
+            for episode in self._play_fragments():
                 played[episode.env_id].append(episode)
-            steps_without_end = 0 if episodes else steps_without_end + self._chunk
-            if steps_without_end > MAX_STEPS_PER_EPISODE:
-                raise EvaluationError(
-                    f"expected every episode to end within {MAX_STEPS_PER_EPISODE} steps, but "
-                    f"{unfinished[0]} goes on; give the environment a time limit, for example "
-                    "with the wrapper gymnasium.wrappers:TimeLimit"
-                )
+                last_end[episode.env_id] = num_steps
+            for name in unfinished:
+                if num_steps - last_end[name] > self._max_steps_per_episode:
+                    raise self._endless(name)
         counted = [each for name, num in quota.items() for each in played[name][:num]]
         return EvaluationResult(
             tuple(each.episode_return for each in counted), tuple(each.length for each in counted)
         )
 
-    @property
-    def _chunk(self) -> int:
-        return self._environments.rollout_length
-
     def _play_fragments(self) -> list[EpisodeRecord]:
-        for _ in range(self._chunk):
+        for _ in range(self._environments.rollout_length):
             for env_id, observation in self._environments.observations():
                 self._environments.step(env_id, self._policies.act(env_id, observation))
         fragments = [task.result() for task in self._environments.take_fragments()]
         return [episode for fragment in fragments for episode in fragment.episodes]
+
+    def _endless(self, env_id: str) -> EvaluationError:
+        return EvaluationError(
+            f"expected every episode to end within {self._max_steps_per_episode} steps, but "
+            f"{env_id} goes on; give the environment a time limit, for example "
+            "with the wrapper gymnasium.wrappers:TimeLimit"
+        )
+
+
+def check_num_episodes(num_episodes: int) -> None:
+    """Refuse an evaluation of nothing.
+
+    Raises:
+        EvaluationError: If the number is below 1.
+    """
+    if num_episodes < 1:
+        raise EvaluationError(
+            f"expected at least 1 episode, got {num_episodes}; ask for more episodes"
+        )
 
 
 def shared_out(num_episodes: int, env_ids: Sequence[str]) -> dict[str, int]:

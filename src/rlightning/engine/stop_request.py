@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -52,6 +53,7 @@ class StopRequest:
             raise KeyboardInterrupt
         self._requested.set()
         name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-        self._announce(
-            f"{name}: ending after this iteration, with a checkpoint; once more ends at once"
-        )
+        with suppress(RuntimeError):  # a stream that was being written refuses to be entered again
+            self._announce(
+                f"{name}: ending after this iteration, with a checkpoint; once more ends at once"
+            )

@@ -38,12 +38,12 @@ class SyncRLEngine:
         should_stop: Callable[[], bool] = lambda: False,
         clock: Clock = monotonic_clock,
     ) -> None:
-        """Train until the run is complete or `should_stop` says so between two iterations."""
+        """Train until the run is complete, or until `should_stop` says so after an iteration."""
         progress = self._progress
         self._policies.publish()
         self._environments.reset()
         self._hook.run_started()
-        while not progress.is_complete and not should_stop():
+        while not progress.is_complete:
             started = clock()
             for _ in range(self._environments.rollout_length):
                 for env_id, observation in self._environments.observations():
@@ -55,4 +55,6 @@ class SyncRLEngine:
             seconds = clock() - started
             progress.advance(update.num_steps, seconds)
             self._hook.iteration_ended(self._summary.report(update, seconds))
+            if should_stop():
+                break
         self._hook.run_ended()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,8 +75,7 @@ class TrainingRun:
 
     def execute(self) -> RunResult:
         """Train to the end, or until somebody asks to stop."""
-        assembly = assemble(self._config, self._plan())
-        with assembly.runtime, closing(assembly.environments):
+        with assemble(self._config, self._plan()) as assembly:
             was_interrupted, state = self._train(assembly)
         evaluation = None if was_interrupted else self._evaluate_finally(state)
         return RunResult(

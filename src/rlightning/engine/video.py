@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,14 @@ def record_videos(
 ) -> list[Path]:
     """Film whole episodes, one file each, and return the files.
 
+    Films of other environments in the same folder stay.
+
     Raises:
         MissingExtraError: If the packages for drawing or for writing films are missing.
         EvaluationError: If the environment cannot draw.
     """
-    filmed = _filmed(env, folder)
+    prefix = re.sub(r"[^A-Za-z0-9._-]+", "-", env.id)
+    filmed = _filmed(env, folder, prefix)
     try:
         for episode in range(num_episodes):
             _play(filmed, policy, seed + episode, deterministic)
@@ -41,15 +45,15 @@ def record_videos(
         raise _missing_extra(error) from error
     finally:
         filmed.close()
-    return sorted(folder.glob("*.mp4"))
+    return sorted(folder.glob(f"{prefix}-episode-*.mp4"))
 
 
-def _filmed(env: EnvConfig, folder: Path) -> gymnasium.Env[Any, Any]:
+def _filmed(env: EnvConfig, folder: Path, prefix: str) -> gymnasium.Env[Any, Any]:
     try:
         played = gymnasium.make(find_env_spec(env.id), render_mode="rgb_array", **env.kwargs)
         for path in env.wrappers:
             played = import_object(path)(played)  # type: ignore[operator]
-        return RecordVideo(played, str(folder), episode_trigger=lambda _: True)
+        return RecordVideo(played, str(folder), episode_trigger=lambda _: True, name_prefix=prefix)
     except (DependencyNotInstalled, ImportError) as error:
         raise _missing_extra(error) from error
     except (TypeError, ValueError) as error:
