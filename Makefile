@@ -65,7 +65,7 @@ bars: $(INSTALLED_TO_RUN)  ## Repeat the measurements of README's table of numbe
 	$(BIN)/python -m benchmarks.bars
 
 clean:  ## Remove everything that can be made again, the virtual environment too
-	rm -rf $(VENV) site build dist htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) .venv-* site build dist htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache \
 		.hypothesis .import_linter_cache
 
 $(BIN)/python:

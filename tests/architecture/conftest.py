@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATED_FOLDERS = {
-    ".benchmarks", ".git", ".hypothesis", ".import_linter_cache", ".mypy_cache", ".pytest_cache",
-    ".ruff_cache", ".venv", "__pycache__", "build", "dist", "htmlcov", "runs", "site",
-}  # fmt: skip
+GENERATED_FOLDERS = {"__pycache__", "build", "dist", "htmlcov", "runs", "site"}
+HIDDEN_FOLDERS_OF_THE_PROJECT = {".ci"}
 
 
 @pytest.fixture(scope="session")
@@ -23,13 +23,21 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def project_files() -> list[Path]:
     """Every file of the project, relative to its root; nothing that is made by a command."""
-    return sorted(
-        path.relative_to(ROOT)
-        for path in ROOT.rglob("*")
-        if path.is_file()
-        and not path.name.startswith(".coverage")
-        and not GENERATED_FOLDERS.intersection(path.relative_to(ROOT).parts)
-    )
+    return sorted(_walk(ROOT))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for name_of_folder, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_of_the_project(name)]
+        for name in names:
+            if not name.startswith(".coverage"):
+                yield Path(name_of_folder, name).relative_to(folder)
+
+
+def _is_of_the_project(folder_name: str) -> bool:
+    if folder_name.startswith("."):
+        return folder_name in HIDDEN_FOLDERS_OF_THE_PROJECT
+    return folder_name not in GENERATED_FOLDERS
 
 
 @pytest.fixture(scope="session")
