@@ -133,15 +133,18 @@ class PolicyGroup:
         Raises:
             RoutingValueError: If no replica has this id.
         """
+        pool, member = self._pool_and_member(replica_id)
+        pool.membership.remove(member)
+        if wait_until_idle(self._submitter, member.handle, drain_seconds):
+            member.handle.stop()
+        else:
+            member.handle.kill()
+
+    def _pool_and_member(self, replica_id: str) -> tuple[PolicyPool, EvalPolicy]:
         for pool in self._pools.values():
             for member in pool.membership.members():
                 if member.replica_id == replica_id:
-                    pool.membership.remove(member)
-                    if wait_until_idle(self._submitter, member.handle, drain_seconds):
-                        member.handle.stop()
-                    else:
-                        member.handle.kill()
-                    return
+                    return pool, member
         known = [name for pool in self._pools.values() for name in pool.loads()]
         raise RoutingValueError(
             f"expected the id of a replica, got {replica_id!r}{did_you_mean(replica_id, known)}; "
