@@ -10,6 +10,7 @@ from typing import Any
 from rlightning.dispatch.drain import wait_until_idle
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import RoutingValueError, WorkerDiedError
+from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.pool import PolicyPool
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
