@@ -13,9 +13,7 @@ class ConfigBlock(BaseModel):
     Every field carries a description with its unit; the reference page is made from them.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod
