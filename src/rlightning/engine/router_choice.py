@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from rlightning.config.routing_config import RoutingConfig
-from rlightning.placement.local_resources import LocalResourceManager
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.membership import Router, RouterFactory
 from rlightning.policy.utils.router import create_router
 
 
-def router_factory(config: RoutingConfig, manager: LocalResourceManager) -> RouterFactory:
+class ResourceManager(Protocol):
+    """Knows where everything lives."""
+
+    def get_component_distribution(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Return who lives on which node, as the routers read it."""
+        ...
+
+
+def router_factory(config: RoutingConfig, manager: ResourceManager) -> RouterFactory:
     """Return what makes the configured router for a list of eval policies."""
     return partial(_create, config, manager)
 
 
 def _create(
-    config: RoutingConfig, manager: LocalResourceManager, policies: Sequence[EvalPolicy]
+    config: RoutingConfig, manager: ResourceManager, policies: Sequence[EvalPolicy]
 ) -> Router:
     options = router_options(config, policies)
     return create_router(config.mode, config.type, policies, manager, **options)
