@@ -9,7 +9,7 @@ import torch
 
 from rlightning.env.finite import is_finite
 from rlightning.errors import NotFiniteError
-from rlightning.policy.base import Policy
+from rlightning.policy.base import ActionOutput, Policy
 from rlightning.policy.device import resolve_device
 from rlightning.policy.request_rules import RequestRules
 from rlightning.runtime.gathered import gathered
@@ -44,6 +44,7 @@ class PolicyReplica:
     ) -> None:
         self._replica_id = replica_id
         self._device = resolve_device(device)
+        self._is_on_cpu = self._device.type == "cpu"
         self._policy = policy_factory().to(self._device).eval()
         self._deterministic = deterministic
         self._rules = RequestRules(self._policy.kind)
@@ -61,6 +62,8 @@ class PolicyReplica:
             NotFiniteError: If the policy answers NaN or infinity.
         """
         faults = [self._rules.fault_of(request) for request in requests]
+        if not any(faults):
+            return self._answers(requests)
         accepted = [request for request, fault in zip(requests, faults, strict=True) if not fault]
         answers = iter(self._answers(accepted) if accepted else ())
         return [fault or next(answers) for fault in faults]
@@ -77,32 +80,52 @@ class PolicyReplica:
         """Return the version of the weights in use, -1 before the first."""
         return self._receiver.version
 
-    def _answers(self, requests: list[ObservationBatch]) -> list[ActionBatch]:
-        observation = _joined([request.observation for request in requests])
-        noise = _joined([request.noise for request in requests])
-        with torch.inference_mode(), self._receiver.forward() as version:
-            output = self._policy.act(
-                torch.from_numpy(observation).to(self._device),
-                torch.from_numpy(noise).to(self._device),
-                self._deterministic,
+    def _answers(self, requests: list[ObservationBatch]) -> list[ActionBatch | Exception]:
+        if len(requests) == 1:
+            return [self._answer(requests[0])]
+        together = self._answer(
+            ObservationBatch(
+                env_id=f"{len(requests)} environment workers",
+                observation=np.concatenate([request.observation for request in requests]),
+                noise=np.concatenate([request.noise for request in requests]),
             )
-            action, log_prob, value = (tensor.cpu().numpy() for tensor in output)
-        if not (is_finite(log_prob) and is_finite(value)):  # no finite log_prob of a NaN action
+        )
+        answers: list[ActionBatch | Exception] = []
+        start = 0
+        for request in requests:
+            rows = slice(start, start + len(request.observation))
+            answers.append(_part(together, request.env_id, rows))
+            start = rows.stop
+        return answers
+
+    def _answer(self, request: ObservationBatch) -> ActionBatch:
+        observation = torch.from_numpy(_that_torch_may_share(request.observation))
+        noise = torch.from_numpy(_that_torch_may_share(request.noise))
+        with torch.inference_mode(), self._receiver.forward() as version:
+            if not self._is_on_cpu:
+                observation, noise = observation.to(self._device), noise.to(self._device)
+            output = self._policy.act(observation, noise, self._deterministic)
+            if not self._is_on_cpu:
+                output = ActionOutput(*(tensor.cpu() for tensor in output))
+            action, log_prob, value = (tensor.numpy() for tensor in output)
+        if not is_finite(log_prob + value):  # no finite log_prob of a NaN action
             raise NotFiniteError(
                 f"expected finite answers of policy version {version}, got NaN or infinity from "
                 f"{self._replica_id}; lower algorithm.learning_rate or scale the observations"
             )
-        answers, start = [], 0
-        for request in requests:
-            rows = slice(start, start + len(request.observation))
-            columns = (action[rows], log_prob[rows], value[rows])
-            answers.append(ActionBatch(request.env_id, *columns, version, self._replica_id))
-            start = rows.stop
-        return answers
+        return ActionBatch(request.env_id, action, log_prob, value, version, self._replica_id)
 
 
-def _joined(arrays: list[Array]) -> Array:
-    """Return all rows in one array that torch may share."""
-    if len(arrays) == 1 and arrays[0].flags.writeable:
-        return np.ascontiguousarray(arrays[0])
-    return np.concatenate(arrays)
+def _part(together: ActionBatch, env_id: str, rows: slice) -> ActionBatch:
+    return ActionBatch(
+        env_id,
+        together.action[rows],
+        together.log_prob[rows],
+        together.value[rows],
+        together.policy_version,
+        together.replica_id,
+    )
+
+
+def _that_torch_may_share(array: Array) -> Array:
+    return np.ascontiguousarray(array) if array.flags.writeable else np.array(array)
