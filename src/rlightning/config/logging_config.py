@@ -27,7 +27,12 @@ class LoggingConfig(ConfigBlock):
         description="Progress on the screen: a live `panel`, plain `lines`, `off`, or `auto` "
         "(a panel on a terminal, lines elsewhere).",
     )
-    log_interval: int = Field(1, ge=1, description="Iterations between two records of the metrics.")
+    seconds_between_lines: float = Field(
+        2.0,
+        ge=0,
+        description="Least time between two plain lines on the screen, in seconds; the first, "
+        "the last and those with an evaluation are always shown. `metrics.jsonl` has all.",
+    )
 
     @field_validator("live", mode="before")
     @classmethod

@@ -38,6 +38,10 @@ def create_recorder(
         settings = config.model_dump(mode="json")
         sinks.append(WandbSink(config.logging.wandb_project, folder.path, settings))
     screen = choose_console_sink(
-        config.logging.live, console, config.engine.total_env_steps, folder.path.name
+        config.logging.live,
+        console,
+        config.engine.total_env_steps,
+        folder.path.name,
+        config.logging.seconds_between_lines,
     )
     return Recorder([*sinks, screen] if screen else sinks)

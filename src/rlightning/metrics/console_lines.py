@@ -12,24 +12,41 @@ from rlightning.metrics.sink import Sink
 
 
 class ConsoleLines(Sink):
-    """Prints one aligned line for each iteration, every number with its unit.
+    """Prints aligned lines, every number with its unit.
+
+    The first iteration, the last, and those with an evaluation are always printed.
 
     Args:
         console: Where to print.
         total_env_steps: Steps at which the run is complete.
+        seconds_between_lines: Least time of the run between two other lines.
     """
 
     name = "console lines"
 
-    def __init__(self, console: Console, total_env_steps: int) -> None:
+    def __init__(
+        self, console: Console, total_env_steps: int, seconds_between_lines: float = 0.0
+    ) -> None:
         self._console = console
+        self._total_env_steps = total_env_steps
+        self._seconds_between_lines = seconds_between_lines
+        self._last_seconds: float | None = None
         self._pace = Pace(total_env_steps)
         self._total = readable_count(total_env_steps)
 
     def record(self, report: IterationReport, row: Row) -> None:
-        """Print one line."""
+        """Print the line of the iteration, if it is time for one."""
         self._pace.add(report.seconds, report.env_steps)
+        if not self._is_due(report):
+            return
+        self._last_seconds = report.seconds
         self._console.print(self._line(report, row), markup=False, highlight=False, soft_wrap=True)
+
+    def _is_due(self, report: IterationReport) -> bool:
+        if self._last_seconds is None or report.evaluation:
+            return True
+        is_last = report.env_steps >= self._total_env_steps
+        return is_last or report.seconds - self._last_seconds >= self._seconds_between_lines
 
     def _line(self, report: IterationReport, row: Row) -> str:
         steps = readable_count(report.env_steps).rjust(len(self._total))

@@ -16,6 +16,7 @@ def choose_console_sink(
     console: Console,
     total_env_steps: int,
     title: str = "",
+    seconds_between_lines: float = 0.0,
 ) -> Sink | None:
     """Return the sink that shows progress, or None if nothing is to be shown.
 
@@ -24,10 +25,11 @@ def choose_console_sink(
         console: Where to show it.
         total_env_steps: Steps at which the run is complete.
         title: On top of the panel, such as the name of the run.
+        seconds_between_lines: Least time between two lines.
     """
     if live == "off":
         return None
     can_redraw = console.is_terminal and not console.is_dumb_terminal
     if live == "panel" or (live == "auto" and can_redraw):
         return LivePanel(console, total_env_steps, title)
-    return ConsoleLines(console, total_env_steps)
+    return ConsoleLines(console, total_env_steps, seconds_between_lines)

@@ -52,3 +52,18 @@ def test_returns_of_several_environments_are_told_apart():
 
     assert "CartPole-v1     10.0 ± 0.000" in line
     assert "Pendulum-v1     14.0 ± 0.000" in line
+
+
+def test_lines_keep_their_distance_but_first_last_and_evaluations_are_shown() -> None:
+    output = io.StringIO()
+    lines = ConsoleLines(Console(file=output, width=200), 100, seconds_between_lines=2.0)
+    for iteration in range(1, 11):
+        report = create_iteration_report(
+            iteration,
+            env_steps=10 * iteration,
+            seconds=0.5 * iteration,
+            evaluation={"return_mean": 1.0} if iteration == 3 else None,
+        )
+        lines.record(report, report.as_row())
+    shown = [int(line.split()[1]) for line in output.getvalue().splitlines()]
+    assert shown == [1, 3, 7, 10]
