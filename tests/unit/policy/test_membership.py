@@ -185,7 +185,9 @@ def test_late_news_of_a_former_incarnation_changes_nothing(bench) -> None:
 def test_with_nobody_left_the_error_tells_who_rests_and_why(bench) -> None:
     for member in bench.members:
         bench.fail(member)
-    with pytest.raises(NoEvalPolicyError, match="2 alive, resting.*eval-0, eval-1.*hiccup") as raised:
+    with pytest.raises(
+        NoEvalPolicyError, match="2 alive, resting.*eval-0, eval-1.*hiccup"
+    ) as raised:
         bench.membership.for_routing()
     assert raised.value.__cause__ is HICCUP
     bench.clock.advance(5.0)
