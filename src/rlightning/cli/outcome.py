@@ -25,11 +25,15 @@ def tell_run(result: RunResult) -> None:
     console.print(f"{ending} {steps} steps, {result.iterations} iterations", highlight=False)
     if result.evaluation is not None:
         tell_evaluation(result.evaluation)
-    console.print(f"run folder: {result.run_folder}", markup=False, highlight=False)
+    path = result.run_folder
+    _tell(console, f"run folder: {path}")
     if result.was_interrupted:
-        _tell(console, f"go on with: rlightning resume {result.run_folder}")
+        _tell(console, f"go on with: rlightning resume {path}")
         raise typer.Exit(ExitCode.INTERRUPTED)
-    _tell(console, f"pictures of it with: rlightning report {result.run_folder}")
+    _tell(console, f"look at it:    rlightning report {path}")
+    _tell(console, f"               tensorboard --logdir {path}")
+    _tell(console, f"evaluate it:   rlightning evaluate {path}")
+    _tell(console, f"resume it:     rlightning resume {path} engine.total_env_steps=…")
 
 
 def tell_evaluation(evaluation: EvaluationResult) -> None:
