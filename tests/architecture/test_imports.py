@@ -21,6 +21,7 @@ SEES_THE_WHOLE_CONFIGURATION = {
     "engine/evaluation.py": "has the same parts built for an evaluation",
     "engine/deployed_policy.py": "builds the policy of a stored run anew",
     "simulation": "builds the same parts on paper",
+    "testing": "starts whole runs, to kill and resume them",
     "cli": "reads it from files and arguments",
 }
 NEVER_LOADS_TORCH = ("policy/utils", "dispatch", "placement", "simulation", "config")
