@@ -21,6 +21,11 @@ EVALUATION_SEED_OFFSET = 1_000_003
 ROLLOUT_LENGTH = 64
 
 
+def evaluation_seed(config: RunConfig) -> int:
+    """Return the seed of a run's evaluations: one that its training never uses."""
+    return config.seed + EVALUATION_SEED_OFFSET
+
+
 def evaluate_weights(
     config: RunConfig,
     state: Mapping[str, Any],
@@ -48,7 +53,7 @@ def evaluate_weights(
     plan = AssemblyPlan(
         env_configs=tuple(_evaluation_env(config, env, num_episodes) for env in config.env_configs),
         rollout_length=ROLLOUT_LENGTH,
-        seed=config.seed + EVALUATION_SEED_OFFSET if seed is None else seed,
+        seed=evaluation_seed(config) if seed is None else seed,
         deterministic=deterministic,
         on_hang=on_hang,
     )

@@ -88,6 +88,11 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
     @property
+    def evaluation_path(self) -> Path:
+        """The evaluation of the final weights, JSON."""
+        return self.path / "evaluation.json"
+
+    @property
     def checkpoints_path(self) -> Path:
         """Folder of the checkpoints."""
         return self.path / "checkpoints"
