@@ -16,6 +16,7 @@ SEES_THE_WHOLE_CONFIGURATION = {
     "config": "its own package",
     "engine/assembly.py": "the composition root: gives every part its own piece",
     "engine/outputs.py": "the composition root of what a run writes and shows",
+    "engine/name_check.py": "looks up every name in it before anything is made",
     "engine/training.py": "the public functions: read it and hand it on",
     "engine/training_run.py": "stores it with the run",
     "engine/evaluation.py": "has the same parts built for an evaluation",
