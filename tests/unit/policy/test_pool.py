@@ -243,7 +243,7 @@ def test_many_threads_lose_no_request_and_no_lease(threads, routing) -> None:
         environment.start()
     for environment in environments:
         environment.join(2 * WAIT_SECONDS)
-    assert Counter(answered) == {value: 4 for value in range(1, 41)}
+    assert Counter(answered) == dict.fromkeys(range(1, 41), 4)
     eventually(lambda: set(bench.pool.loads().values()) == {0})
     num_served = sum(len(fake.served) for fake in fakes.values())
     assert sum(bench.pool.take_task_counts().values()) == num_served
