@@ -16,6 +16,7 @@ from rlightning.config.yaml_text import config_yaml
 from rlightning.engine.deployed_policy import DeployedPolicy
 from rlightning.engine.evaluation import evaluate_weights, evaluation_seed
 from rlightning.engine.evaluation_engine import EvaluationResult
+from rlightning.engine.name_check import check_names
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_lock import RunLock
 from rlightning.engine.run_reference import DEFAULT_ROOT, RunReference, find_run
@@ -46,6 +47,7 @@ def train(
         RLightningError: If the training fails; the last checkpoint is kept.
     """
     resolved = load_config(config, overrides)
+    check_names(resolved)
     now = datetime.now().astimezone()
     folder = RunFolder.create(resolved.logging.folder, resolved.name, now)
     with RunLock(folder.path):
@@ -82,6 +84,7 @@ def resume(
     reference = find_run(run, root)
     with RunLock(reference.folder.path):
         config = load_config(_stored_config(reference), overrides)
+        check_names(config)
         checkpoint = reference.load_checkpoint()
         screen = _screen(config, console)
         return TrainingRun(config, reference.folder, screen, checkpoint).execute()
