@@ -20,6 +20,7 @@ from rlightning.engine.evaluation_engine import EvaluationResult
 from rlightning.engine.evaluation_hook import EvaluationHook
 from rlightning.engine.hooks import HookChain
 from rlightning.engine.iteration_summary import IterationSummary
+from rlightning.engine.kept_checkpoint import advice_to_go_on, notes_kept_checkpoint
 from rlightning.engine.outputs import create_recorder
 from rlightning.engine.progress import TrainingProgress
 from rlightning.engine.recording_hook import RecordingHook
@@ -106,7 +107,8 @@ class TrainingRun:
         hooks = self._hooks(state, self._recorder)
         engine = SyncRLEngine(environments, policies, self._progress, summary, hooks)
         with self._recorder, StopRequest(self._announce) as stop:
-            engine.run(lambda: stop.is_requested)
+            with notes_kept_checkpoint(self._folder):
+                engine.run(lambda: stop.is_requested)
             was_interrupted = stop.is_requested and not self._progress.is_complete
         return was_interrupted, state.capture()
 
@@ -142,7 +144,8 @@ class TrainingRun:
         if not num_episodes:
             return None
         seed = evaluation_seed(self._config)
-        result = evaluate_weights(self._config, state, num_episodes, seed=seed)
+        with notes_kept_checkpoint(self._folder):
+            result = evaluate_weights(self._config, state, num_episodes, seed=seed)
         StoredEvaluation.of(result, self._progress, seed=seed, deterministic=True).write(
             self._folder.evaluation_path
         )
@@ -150,6 +153,9 @@ class TrainingRun:
 
     def _close_displays(self, report: str) -> None:
         self._recorder.close()
+        advice = advice_to_go_on(self._folder)
+        if advice is not None:
+            self._announce(advice)
 
     def _announce(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)
