@@ -9,6 +9,7 @@ from rlightning.algorithm.base import Algorithm
 from rlightning.types import Fragment, UpdateReport
 from rlightning.weights.publisher import Publisher
 from rlightning.weights.snapshot import WeightsSnapshot
+from rlightning.weights.state_fit import copy_state
 
 
 class Learner:
@@ -71,7 +72,7 @@ class Learner:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore what `state_dict` returned; versions go on, episodes start anew."""
         for kind, algorithm in self._algorithms.items():
-            algorithm.policy.load_state_dict(state[kind]["policy"])
+            copy_state(state[kind]["policy"], algorithm.policy.state_dict())
             algorithm.load_state_dict(state[kind]["algorithm"])
             algorithm.start_new_episodes()
             self._publishers[kind] = Publisher(int(state[kind]["next_version"]))

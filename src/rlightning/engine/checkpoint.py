@@ -147,9 +147,11 @@ class CheckpointStore:
         return f"the newest good one is {alternative}: name it to go on from there"
 
     def _not_written(self, path: Path, error: OSError) -> CheckpointError:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
         last = self.latest()
-        kept = f"the last checkpoint {last} is kept" if last else "there is no earlier checkpoint"
+        kept = (
+            f"the last checkpoint {last.name} is kept" if last else "there is no earlier checkpoint"
+        )
         return CheckpointError(
             f"expected to write the checkpoint {path}, but {reason}; {kept}; "
             "make room or set the permissions, then resume the run"

@@ -13,7 +13,7 @@ from rlightning.engine.evaluation_engine import (
     EvaluationResult,
     check_num_episodes,
 )
-from rlightning.engine.run_state import check_kinds
+from rlightning.engine.run_state import check_kinds, restore_policies
 
 EVALUATION_SEED_OFFSET = 1_000_003
 """Added to the seed of a run, so that evaluations never see its training episodes."""
@@ -59,7 +59,7 @@ def evaluate_weights(
     )
     with assemble(config, plan) as assembly:
         check_kinds(state, sorted(assembly.policies.pools))
-        assembly.policies.restore(state["learner"])
+        restore_policies(assembly.policies, state)
         assembly.policies.publish()
         return EvaluationEngine(assembly.environments, assembly.policies).run(num_episodes)
 

@@ -32,7 +32,7 @@ def rewind(folder: RunFolder, iteration: int, *, keep_evaluation: bool = False) 
             folder.evaluation_path.unlink(missing_ok=True)
     except OSError as error:
         raise RunFolderError(
-            f"expected to write the run folder, but cannot change {error.filename}: {error}; "
-            "set the permissions, then resume the run"
+            f"expected to write the run folder, but cannot change {error.filename}: "
+            f"{error.strerror}; set the permissions, then resume the run"
         ) from error
     folder.cut_metrics_after(iteration)

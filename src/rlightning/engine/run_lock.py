@@ -42,7 +42,7 @@ class RunLock:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise RunFolderError(
-                f"expected to write the run folder, but cannot write {path}: {error}; "
+                f"expected to write the run folder, but cannot write {path}: {error.strerror}; "
                 "set the permissions"
             ) from error
         try:
