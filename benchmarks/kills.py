@@ -26,13 +26,12 @@ def kill_bars(is_quick: bool = False) -> Iterator[Bar]:
 
 
 def _run_bar(num_runs: int, num_kills_each_run: int) -> Bar:
-    faults_of_kills = [
-        faults for seed in range(num_runs) for faults in _killed_run(seed, num_kills_each_run)
-    ]
-    num_kills, num_good = len(faults_of_kills), faults_of_kills.count([])
-    for faults in faults_of_kills:
-        for fault in faults:
-            print(f"  after a kill: {fault}")
+    num_kills = num_good = 0
+    for seed in range(num_runs):
+        for faults in _killed_run(seed, num_kills_each_run):
+            num_kills += 1
+            num_good += not faults
+            print(f"  kill {num_kills}: {'; '.join(faults) or 'everything restored'}", flush=True)
     return Bar(
         "a run killed at a random moment goes on with all of its state",
         "rlightning train | resume, SIGKILL, resume",
