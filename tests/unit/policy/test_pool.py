@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -150,6 +152,23 @@ def test_a_waiting_request_hears_that_the_last_replica_left(threads, routing) ->
     assert len(errors) == 1
     with pytest.raises(NoEvalPolicyError):
         first.result(WAIT_SECONDS)
+
+
+def test_a_waiting_request_hears_that_the_last_replica_was_removed(threads, routing) -> None:
+    if routing == ROUTERS["sync node_affinity"]:
+        pytest.skip("round robin chooses before it waits, as published")
+    fakes = replicas(1)
+    bench = FakePool(threads, fakes, routing.model_copy(update={"timeout_seconds": WAIT_SECONDS}))
+    fakes["eval-0"].hold()
+    first = bench.ask()
+    with ThreadPoolExecutor(1) as executor:
+        waiting = executor.submit(bench.ask)
+        time.sleep(0.05)
+        bench.pool.membership.remove(bench.pool.membership.members()[0])
+        with pytest.raises(NoEvalPolicyError):
+            waiting.result(WAIT_SECONDS)
+    fakes["eval-0"].release()
+    assert first.result(WAIT_SECONDS).replica_id == "eval-0", "what it had is still answered"
 
 
 def test_requests_in_flight_at_a_replica_that_dies_are_answered_elsewhere(threads, routing) -> None:
