@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from torch import Tensor
+
 from rlightning.algorithm.base import Algorithm
+from rlightning.policy.base import Policy
 from rlightning.types import Fragment, UpdateReport
 from rlightning.weights.publisher import Publisher
 from rlightning.weights.snapshot import WeightsSnapshot
@@ -63,7 +66,7 @@ class Learner:
         return {
             kind: {
                 "next_version": self._publishers[kind].next_version,
-                "policy": algorithm.policy.state_dict(),
+                "policy": _copied(algorithm.policy),
                 "algorithm": algorithm.state_dict(),
             }
             for kind, algorithm in self._algorithms.items()
@@ -77,3 +80,7 @@ class Learner:
             algorithm.start_new_episodes()
             self._publishers[kind] = Publisher(int(state[kind]["next_version"]))
         self._published.clear()
+
+
+def _copied(policy: Policy) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in policy.state_dict().items()}
