@@ -149,12 +149,12 @@ class CheckpointStore:
     def _not_written(self, path: Path, error: OSError) -> CheckpointError:
         reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
         last = self.latest()
-        kept = (
-            f"the last checkpoint {last.name} is kept" if last else "there is no earlier checkpoint"
-        )
+        kept, go_on = "there is no earlier checkpoint", "start the run anew"
+        if last is not None:
+            kept, go_on = f"the last checkpoint {last.name} is kept", "resume the run"
         return CheckpointError(
             f"expected to write the checkpoint {path}, but {reason}; {kept}; "
-            "make room or set the permissions, then resume the run"
+            f"make room or set the permissions, then {go_on}"
         )
 
     def _prune(self, saved: Path, iteration: int) -> None:
