@@ -41,7 +41,7 @@ def import_object(path: str) -> object:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise ConfigError(
-            f"cannot import module {module_name!r} of {path!r}: {error}; "
+            f"expected module {module_name!r} of {path!r} to be importable, got: {error}; "
             "install it or put its folder on PYTHONPATH"
         ) from error
     except Exception as error:
