@@ -32,7 +32,7 @@ class ClosingEnv(CountingEnv):
             raise RuntimeError("the simulator does not close")
 
 
-gymnasium.register("Closing-v0", entry_point=ClosingEnv)
+gymnasium.register("ClosingOfAssembly-v0", entry_point=ClosingEnv)
 
 
 class RefusingPolicyError(RLightningError):
@@ -147,7 +147,7 @@ def test_what_was_started_is_taken_down_when_another_part_cannot_be_built(
     CLOSED.clear()
     monkeypatch.setattr("rlightning.engine.assembly.create_actor_critic", refuse)
     threads_before = threading.active_count()
-    config = config_of({"id": "Closing-v0", "num_envs": 2}, mode)
+    config = config_of({"id": "ClosingOfAssembly-v0", "num_envs": 2}, mode)
     with pytest.raises(RefusingPolicyError, match="no such network"):
         assembled(config)
     assert len(CLOSED) == 2
@@ -165,7 +165,7 @@ def test_an_environment_that_cannot_be_made_leaves_nothing_running(mode) -> None
 @BOTH_MODES
 def test_an_error_of_closing_is_told(mode) -> None:
     config = config_of(
-        {"id": "Closing-v0", "num_envs": 2, "kwargs": {"fails_to_close": True}}, mode
+        {"id": "ClosingOfAssembly-v0", "num_envs": 2, "kwargs": {"fails_to_close": True}}, mode
     )
     with pytest.raises(EnvironmentFailedError, match="the simulator does not close"):
         with assembled(config):
@@ -175,7 +175,7 @@ def test_an_error_of_closing_is_told(mode) -> None:
 @BOTH_MODES
 def test_an_error_of_closing_does_not_hide_the_error_of_the_run(mode) -> None:
     config = config_of(
-        {"id": "Closing-v0", "num_envs": 2, "kwargs": {"fails_to_close": True}}, mode
+        {"id": "ClosingOfAssembly-v0", "num_envs": 2, "kwargs": {"fails_to_close": True}}, mode
     )
     with pytest.raises(ValueError, match="the run failed") as caught:
         with assembled(config):
