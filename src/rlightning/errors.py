@@ -35,6 +35,10 @@ class ConfigError(RLightningError, ValueError):
     """The configuration is wrong; the message lists every fault found."""
 
 
+class PlacementError(RLightningError, ValueError):
+    """The workers do not fit on the nodes; the message names what is missing where."""
+
+
 class MissingExtraError(RLightningError, ImportError):
     """An optional dependency is needed; the message names the extra that brings it."""
 

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from rlightning.config.block import ConfigBlock
+from rlightning.config.placement_config import PlacementConfig
 
 
 class ClusterConfig(ConfigBlock):
@@ -23,4 +24,8 @@ class ClusterConfig(ConfigBlock):
     )
     torch_threads: int = Field(
         1, ge=1, description="Threads that torch uses for one operation on the CPU."
+    )
+    placement: PlacementConfig = Field(
+        default_factory=PlacementConfig,
+        description="On which node of a cluster each worker lives.",
     )
