@@ -19,11 +19,12 @@ from rlightning.config.run_config import RunConfig
 from rlightning.dispatch.ledger import Ledger
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.engine.router_choice import router_factory
+from rlightning.engine.runtime_choice import create_runtime, node_to_ask_for
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
 from rlightning.errors import RLightningError
-from rlightning.placement.local_resources import LOCAL_NODE_ID, LocalResourceManager
+from rlightning.placement.local_resources import LocalResourceManager
 from rlightning.policy.actor_critic import create_actor_critic
 from rlightning.policy.base import Policy
 from rlightning.policy.device import resolve_device
@@ -31,7 +32,6 @@ from rlightning.policy.group import PolicyGroup
 from rlightning.policy.pool import PolicyPool
 from rlightning.policy.replica import PolicyReplica
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Runtime, WorkerHandle, WorkerSpec
-from rlightning.runtime.in_process import InProcessRuntime
 
 LEARNER_ID = "learner-0"
 
@@ -106,7 +106,7 @@ def assemble(config: RunConfig, plan: AssemblyPlan) -> Assembly:
         RLightningError: If a part cannot be built; nothing is left running.
     """
     torch.set_num_threads(config.cluster.torch_threads)
-    runtime = InProcessRuntime(config.cluster.mode, on_hang=plan.on_hang)
+    runtime = create_runtime(config.cluster, plan.on_hang)
     try:
         return _assembled(config, plan, runtime)
     except BaseException:
@@ -169,7 +169,8 @@ def _create_pool(
     num_replicas = parts.config.policy.num_eval_policies
     first = pool_number * num_replicas
     kind = parts.environments.kinds[kind_name]
-    handles = [_spawn_replica(parts, f"eval-{first + i}", kind) for i in range(num_replicas)]
+    specs = [_replica_spec(parts, f"eval-{first + i}", kind) for i in range(num_replicas)]
+    handles = list(parts.runtime.spawn_all(specs))
     own_env_ids = [
         env_id
         for env_id in parts.environments.env_ids
@@ -180,7 +181,7 @@ def _create_pool(
     return PolicyPool(handles, router_factory(parts.config.routing, manager), submitter)
 
 
-def _spawn_replica(parts: _Parts, replica_id: str, kind: SpaceKind) -> WorkerHandle:
+def _replica_spec(parts: _Parts, replica_id: str, kind: SpaceKind) -> WorkerSpec:
     config = parts.config
     create = partial(
         PolicyReplica,
@@ -190,14 +191,27 @@ def _spawn_replica(parts: _Parts, replica_id: str, kind: SpaceKind) -> WorkerHan
         deterministic=parts.plan.deterministic,
     )
     seconds = config.routing.timeout_seconds
-    return parts.runtime.spawn(WorkerSpec(replica_id, create, LOCAL_NODE_ID, seconds))
+    return WorkerSpec(
+        replica_id, _with_torch_threads(config, create), node_to_ask_for(config.cluster), seconds
+    )
 
 
 def _spawn_learner(
     config: RunConfig, runtime: Runtime, kinds: Mapping[str, SpaceKind]
 ) -> WorkerHandle:
     factories = {name: partial(_create_algorithm, config, kind) for name, kind in kinds.items()}
-    return runtime.spawn(WorkerSpec(LEARNER_ID, partial(Learner, factories), LOCAL_NODE_ID))
+    create = _with_torch_threads(config, partial(Learner, factories))
+    return runtime.spawn(WorkerSpec(LEARNER_ID, create, node_to_ask_for(config.cluster)))
+
+
+def _with_torch_threads(config: RunConfig, create: Callable[[], object]) -> Callable[[], object]:
+    """Return what makes a worker in a process in which torch uses the configured threads."""
+    return partial(_create_with_torch_threads, config.cluster.torch_threads, create)
+
+
+def _create_with_torch_threads(num_threads: int, create: Callable[[], object]) -> object:
+    torch.set_num_threads(num_threads)
+    return create()
 
 
 def _create_algorithm(config: RunConfig, kind: SpaceKind) -> Algorithm:

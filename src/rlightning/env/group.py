@@ -104,16 +104,17 @@ class EnvGroup:
         configs: Sequence[EnvConfig],
         create: Callable[[EnvConfig, int], object],
     ) -> None:
-        for config in configs:
-            for _ in range(config.num_workers):
-                index = len(self._members)
-                env_id = format_env_id(EnvId(ENV_PREFIX, index))
-                spec = WorkerSpec(
-                    worker_id=env_id,
-                    factory=partial(create, config, index),
-                    call_timeout_seconds=config.timeout_seconds,
-                )
-                self._members[env_id] = _Member(env_id, config, runtime.spawn(spec))
+        hosted = [config for config in configs for _ in range(config.num_workers)]
+        specs = [
+            WorkerSpec(
+                worker_id=format_env_id(EnvId(ENV_PREFIX, index)),
+                factory=partial(create, config, index),
+                call_timeout_seconds=config.timeout_seconds,
+            )
+            for index, config in enumerate(hosted)
+        ]
+        for config, handle in zip(hosted, runtime.spawn_all(specs), strict=True):
+            self._members[handle.worker_id] = _Member(handle.worker_id, config, handle)
 
     def _refuse_shared_ids(self) -> None:
         """Refuse two workers that stamp their data with one id, or a worker with a wrong one."""

@@ -65,6 +65,16 @@ class FailoverTask(QueuedTask):
         self.try_start()
         self._follow(attempt, frozenset())
 
+    def present(self) -> Task[ActionBatch]:
+        """Return the attempt at hand; once this is done, the one that decided it."""
+        return self._present.task
+
+    def result(self, timeout_seconds: float | None = None) -> ActionBatch:
+        """Wait for the answer of the attempt that succeeded, and return it."""
+        super().result(timeout_seconds)
+        answer: ActionBatch = self._present.task.result(timeout_seconds)
+        return answer
+
     def cancel(self) -> bool:
         """Withdraw the attempt at hand if it has not begun."""
         return self._present.task.cancel()
@@ -95,7 +105,7 @@ class FailoverTask(QueuedTask):
         error = task.error()
         if error is None:
             self._judge.succeeded(policy)
-            self.finish(task.result())
+            self.finish(None)
             return None
         following = None
         if isinstance(error, Exception) and not _is_final(task):

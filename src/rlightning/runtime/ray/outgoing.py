@@ -1,0 +1,71 @@
+"""Putting calls on their way to an actor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlightning.runtime.base import Task
+from rlightning.runtime.ray.ray_task import RayTask, present_task
+from rlightning.runtime.ray.sent_calls import SentCalls
+
+
+class Outgoing:
+    """Sends runs to one actor; used under the lock of its worker, which keeps their order."""
+
+    def __init__(self, actor: Any) -> None:
+        self._run = actor.run.options(num_returns=2)
+        self._run_gathered = actor.run_gathered
+        self._runs: dict[int, Any] = {}
+
+    def send(self, sent: SentCalls) -> BaseException | None:
+        """Send a run; return what kept it from being sent.
+
+        Arguments that are tasks go as references to their answers, which Ray resolves.
+        """
+        try:
+            references = self._send(sent)
+        except Exception as error:  # noqa: BLE001 - it goes to the callers
+            return error
+        sent.status = references[0].future()
+        for call, answer in zip(sent.calls, references[1:], strict=True):
+            call.task.try_start()
+            call.task.sent_arguments = call.present_arguments()
+            call.task.mark_sent(answer, sent)
+        return None
+
+    def _send(self, sent: SentCalls) -> list[Any]:
+        first = sent.calls[0]
+        method = first.task.method
+        if not sent.is_gathered:
+            args = [_outgoing(argument) for argument in first.args]
+            kwargs = {name: _outgoing(argument) for name, argument in first.kwargs.items()}
+            references: list[Any] = self._run.remote(
+                method, first.task.call_number, *args, **kwargs
+            )
+            return references
+        arguments = [_outgoing(call.args[0]) for call in sent.calls]
+        numbers = [call.task.call_number for call in sent.calls]
+        return self._gathered_run(len(arguments)).remote(method, numbers, *arguments)
+
+    def _gathered_run(self, num_calls: int) -> Any:
+        found = self._runs.get(num_calls)
+        if found is None:
+            found = self._run_gathered.options(num_returns=1 + num_calls)
+            self._runs[num_calls] = found
+        return found
+
+
+def _outgoing(argument: Any) -> Any:
+    """Return what stands for an argument on the way: the reference of a task's answer.
+
+    Raises:
+        BaseException: The error of a task that has failed.
+    """
+    if not isinstance(argument, Task):
+        return argument
+    if argument.is_done() and argument.error() is not None:
+        argument.result()
+    present = present_task(argument)
+    if isinstance(present, RayTask) and present.answer is not None:
+        return present.answer
+    return argument.result()
