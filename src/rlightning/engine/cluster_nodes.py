@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlightning.config.cluster_config import ClusterConfig
+from rlightning.errors import PlacementError
 from rlightning.placement.local_resources import LOCAL_NODE_ID
 from rlightning.placement.node import WHOLE, Node
 from rlightning.placement.request import PlacementRequest
@@ -58,7 +59,15 @@ def find_nodes(cluster: ClusterConfig, request: PlacementRequest) -> FoundNodes:
     Args:
         cluster: Says where the run would live.
         request: The workers that shall be placed.
+
+    Raises:
+        PlacementError: If nodes of this backend cannot be looked for.
     """
+    if cluster.backend not in FINDERS:
+        raise PlacementError(
+            f"expected a backend whose nodes can be found ({', '.join(FINDERS)}), got "
+            f"{cluster.backend!r}; describe the nodes with --nodes"
+        )
     return FINDERS[cluster.backend](cluster, request)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from rlightning.placement.node import WHOLE
 from rlightning.placement.request import Counts, Demand
@@ -82,10 +83,8 @@ def device_table(share: Fraction, demands: GpuDemands, most: Counts) -> RoomTabl
     """Return what fits on one GPU of which `share` is free; only parts of a GPU count."""
     table = empty_place(most)
     train, buffer, replica, env = demands.shares
-    for t in range(table.shape[0]):
-        for b in range(table.shape[1]):
-            for v in range(table.shape[2]):
-                left = share - t * train - b * buffer - v * replica
-                if left >= 0:
-                    table[t, b, v] = min(left // env, most.env) if most.env else 0
+    for t, b, v in product(*map(range, table.shape)):
+        left = share - t * train - b * buffer - v * replica
+        if left >= 0:
+            table[t, b, v] = min(left // env, most.env) if most.env else 0
     return table
