@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ray.exceptions import RayTaskError
 
 from rlightning.errors import WorkerDiedError
+from rlightning.runtime.base import Task
 from rlightning.runtime.ray.ray_failures import LOSSES
 from rlightning.runtime.ray.ray_task import RayTask, present_task
 from rlightning.runtime.ray.waiting_calls import RayCall
@@ -33,14 +35,18 @@ def failure_of_call(
         return argument_error
     cause = error.cause if isinstance(error, RayTaskError) else error
     if isinstance(cause, LOSSES):
-        lost = getattr(cause, "object_ref_hex", None)
         for task in call.argument_tasks:
-            present = present_task(task)
-            if isinstance(present, RayTask) and present.answer is not None:
-                if present.answer.hex() == lost:
-                    return WorkerDiedError(
-                        f"the answer of {task.worker_id}.{task.method}() is gone with the node "
-                        f"that kept it: {cause}; ask for it again",
-                        worker_id=task.worker_id,
-                    )
+            if _is_kept_as(task, getattr(cause, "object_ref_hex", None)):
+                return WorkerDiedError(
+                    f"the answer of {task.worker_id}.{task.method}() is gone with the node that "
+                    f"kept it: {cause}; ask for it again",
+                    worker_id=task.worker_id,
+                )
     return translate(error)
+
+
+def _is_kept_as(task: Task[Any], reference_hex: str | None) -> bool:
+    present = present_task(task)
+    if not isinstance(present, RayTask) or present.answer is None:
+        return False
+    return present.answer.hex() == reference_hex

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -90,7 +92,8 @@ class HostActor:
     ) -> tuple[Status, Any]:
         """Run a method for one call; return its status and its answer."""
         started = self._begin(method)
-        answer = self._answer(method, call_number, args, kwargs)
+        with _ends_the_process():
+            answer = self._answer(method, call_number, args, kwargs)
         return self._end(started, [answer]), answer
 
     def run_gathered(
@@ -98,7 +101,8 @@ class HostActor:
     ) -> list[Any]:
         """Run a gathered method for several calls; return the status and the answers."""
         started = self._begin(method)
-        answers = self._gathered_answers(method, call_numbers, arguments)
+        with _ends_the_process():
+            answers = self._gathered_answers(method, call_numbers, arguments)
         return [self._end(started, answers), *answers]
 
     def _begin(self, method: str) -> float:
@@ -194,3 +198,14 @@ class HostActor:
     def live(self) -> None:
         """Never return: whoever waits for this learns of the end of the process."""
         threading.Event().wait()
+
+
+@contextmanager
+def _ends_the_process() -> Iterator[None]:
+    """End the process at once on `SystemExit` and the like, whatever its threads still do."""
+    try:
+        yield
+    except BaseException as error:  # noqa: BLE001 - the object ends its worker
+        traceback.print_exception(error)
+        code = error.code if isinstance(error, SystemExit) else 1
+        os._exit(code if isinstance(code, int) else 1)

@@ -34,18 +34,18 @@ class Outgoing:
         return None
 
     def _send(self, sent: SentCalls) -> list[Any]:
+        references: list[Any]
         first = sent.calls[0]
         method = first.task.method
         if not sent.is_gathered:
             args = [_outgoing(argument) for argument in first.args]
             kwargs = {name: _outgoing(argument) for name, argument in first.kwargs.items()}
-            references: list[Any] = self._run.remote(
-                method, first.task.call_number, *args, **kwargs
-            )
+            references = self._run.remote(method, first.task.call_number, *args, **kwargs)
             return references
         arguments = [_outgoing(call.args[0]) for call in sent.calls]
         numbers = [call.task.call_number for call in sent.calls]
-        return self._gathered_run(len(arguments)).remote(method, numbers, *arguments)
+        references = self._gathered_run(len(arguments)).remote(method, numbers, *arguments)
+        return references
 
     def _gathered_run(self, num_calls: int) -> Any:
         found = self._runs.get(num_calls)

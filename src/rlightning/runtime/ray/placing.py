@@ -32,7 +32,9 @@ class Node:
 def living_nodes() -> list[Node]:
     """Return the machines of the cluster that are alive."""
     return [
-        Node(str(node["NodeID"]), dict(node["Resources"])) for node in ray.nodes() if node["Alive"]
+        Node(str(node["NodeID"]), dict(node["Resources"]))
+        for node in ray.nodes()  # type: ignore[no-untyped-call]
+        if node["Alive"]
     ]
 
 
@@ -137,7 +139,7 @@ def _shortage(demand: Mapping[str, float], offered: Mapping[str, float]) -> str:
 
 
 def _free_now() -> dict[str, float]:
-    free: Mapping[str, float] = ray.available_resources()
+    free: Mapping[str, float] = ray.available_resources()  # type: ignore[no-untyped-call]
     return {name: free[name] for name in ("CPU", "GPU", "memory") if name in free}
 
 

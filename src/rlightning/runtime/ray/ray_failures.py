@@ -30,6 +30,11 @@ def is_death(error: BaseException, actor_id: str) -> bool:
     return isinstance(error, DEATHS) and named in (None, actor_id)
 
 
+def is_unreachable(error: BaseException) -> bool:
+    """Return whether Ray lost an actor from sight: it may be dead, or a connection broke."""
+    return isinstance(error, of_ray.ActorUnavailableError)
+
+
 def translated(error: BaseException, worker_id: str, where: str) -> BaseException:
     """Return the error of a call that the worker did not answer itself.
 
@@ -68,10 +73,10 @@ def translated(error: BaseException, worker_id: str, where: str) -> BaseExceptio
 
 def _of_task(error: of_ray.RayTaskError, worker_id: str, where: str) -> BaseException:
     """Return what went wrong around a method: an argument or the answer could not be read."""
-    cause = error.cause
+    cause: object = error.cause
     if isinstance(cause, of_ray.RayError) and cause is not error:
         return translated(cause, worker_id, where)
     if not isinstance(cause, BaseException):
         cause = WorkerError(str(error), worker_id=worker_id)
-    cause.add_note(f"raised in worker {worker_id!r} ({where}):\n{error.traceback_str}")
+    cause.add_note(f"raised in worker {worker_id!r} ({where}):\n{error}")
     return cause

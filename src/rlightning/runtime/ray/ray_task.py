@@ -15,8 +15,6 @@ from rlightning.runtime.queued_task import QueuedTask, Sender
 if TYPE_CHECKING:
     from rlightning.runtime.ray.sent_calls import SentCalls
 
-SECONDS_TO_ASK_WHAT_HANGS = 1.0
-
 
 class RaySender(Sender, Protocol):
     """What a task needs from the worker to which it was sent."""
@@ -51,7 +49,15 @@ class RayTask(QueuedTask):
         call_number: Grows with each call to the worker.
     """
 
-    __slots__ = ("_fetched", "_has_fetched", "_sent_callbacks", "answer", "call_number", "sent", "sent_arguments")
+    __slots__ = (
+        "_fetched",
+        "_has_fetched",
+        "_sent_callbacks",
+        "answer",
+        "call_number",
+        "sent",
+        "sent_arguments",
+    )
 
     _sender: RaySender
 
@@ -78,14 +84,14 @@ class RayTask(QueuedTask):
         if not self.is_done():
             self._sender.help_to_end(self, seconds)
         super().result(_rest(deadline))
-        if not self._has_fetched:
-            self._fetched = self._fetch(_rest(deadline))
+        if not self._has_fetched and self.answer is not None:
+            self._fetched = self._fetch(self.answer, _rest(deadline))
             self._has_fetched = True
         return self._fetched
 
-    def _fetch(self, timeout_seconds: float | None) -> Any:
+    def _fetch(self, answer: ray.ObjectRef[Any], timeout_seconds: float | None) -> Any:
         try:
-            return ray.get(self.answer, timeout=timeout_seconds)
+            return ray.get(answer, timeout=timeout_seconds)
         except ray.exceptions.GetTimeoutError as error:
             raise TaskTimeoutError(
                 f"expected the answer of {self.worker_id}.{self.method}() to arrive within its "

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import Any
-
-import ray
 
 from rlightning.errors import TaskCancelledError, WorkerError
 from rlightning.runtime.arguments import argument_tasks
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, WorkerSpec
 from rlightning.runtime.gathered import GatherRule, only_argument
+from rlightning.runtime.ray.actor_control import ActorControl, call_later
 from rlightning.runtime.ray.argument_failures import failure_of_call, should_be_sent_again
 from rlightning.runtime.ray.completions import Completions
 from rlightning.runtime.ray.host import Arrival, Status
-from rlightning.runtime.ray.lifeline import Lifeline
 from rlightning.runtime.ray.outgoing import Outgoing
-from rlightning.runtime.ray.ray_failures import is_death, translated
-from rlightning.runtime.ray.ray_task import SECONDS_TO_ASK_WHAT_HANGS, RayTask
+from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
+from rlightning.runtime.ray.ray_task import RayTask
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.stopping import wait_until_idle
 from rlightning.runtime.ray.waiting_calls import RayCall, WaitingCalls
 from rlightning.runtime.worker_object import died_error
+
+SECONDS_UNTIL_CERTAIN = 5.0
+"""How long the calls of an actor that cannot be reached wait for news of its death."""
 
 
 class RayWorker(WorkerHandle):
@@ -50,7 +51,7 @@ class RayWorker(WorkerHandle):
         super().__init__(spec.worker_id, spec.node_id, incarnation)
         self.call_timeout_seconds = spec.call_timeout_seconds
         self.process_id = -1
-        self._actor = actor
+        self._control = ActorControl(actor, completions)
         self._actor_id = ""
         self._outgoing = Outgoing(actor)
         self._completions = completions
@@ -61,6 +62,7 @@ class RayWorker(WorkerHandle):
         self._under_way: dict[SentCalls, None] = {}
         self._num_gathered_runs = 0
         self._num_calls = 0
+        self._doubtful: list[RayCall] = []
         self._gathered: dict[str, GatherRule] = {}
 
     def arrived(self, arrival: Arrival) -> None:
@@ -68,8 +70,7 @@ class RayWorker(WorkerHandle):
         self.node_id = arrival.node_id
         self.process_id = arrival.process_id
         self._actor_id = arrival.actor_id
-        status: Future[Any] = self._actor.live.remote().future()
-        self._completions.watch(Lifeline(status, self._process_gone))
+        self._control.listen(self._process_gone)
 
     def made(self, gathered: dict[str, GatherRule]) -> None:
         """Note what the object offers."""
@@ -157,11 +158,27 @@ class RayWorker(WorkerHandle):
             for call in sent.calls:
                 call.task.fail(self.lost(error))
             return
+        if is_unreachable(error):
+            self._wait_for_certainty(sent, error)
+            return
         for call in sent.calls:
             if len(sent.calls) > 1 and not call.task.is_done():
                 self._send_again(call.alone())
             else:
                 self._judge(call, error)
+
+    def _wait_for_certainty(self, sent: SentCalls, error: BaseException) -> None:
+        """Fail the calls as those of a dead worker as soon as it is known to be, or later."""
+        with self._lock:
+            is_alive = self._death is None
+            if is_alive:
+                self._doubtful = [call for call in self._doubtful if not call.task.is_done()]
+                self._doubtful.extend(sent.calls)
+        for call in sent.calls:
+            if is_alive:
+                call_later(SECONDS_UNTIL_CERTAIN, partial(call.task.fail, self.lost(error)))
+            else:
+                call.task.fail(self._died_error())
 
     def _is_back(self, sent: SentCalls) -> None:
         with self._lock:
@@ -202,7 +219,8 @@ class RayWorker(WorkerHandle):
         """Take no more calls, and end those that wait here."""
         with self._lock:
             self._death = self._death or reason
-            calls = self._waiting.take_all()
+            calls = [*self._waiting.take_all(), *self._doubtful]
+            self._doubtful = []
         for call in calls:
             call.task.fail(self._died_error())
 
@@ -211,7 +229,7 @@ class RayWorker(WorkerHandle):
         was_alive = self.is_alive()
         self._end("was stopped")
         if was_alive:
-            self._actor.retire.remote("was stopped")
+            self._control.retire("was stopped")
 
     def stop(self, timeout_seconds: float = DEFAULT_STOP_SECONDS) -> None:
         """End what waits, let the running call finish, then end the process."""
@@ -224,7 +242,7 @@ class RayWorker(WorkerHandle):
     def kill(self) -> None:
         """End the process at once, and all calls."""
         self._end("was killed")
-        ray.kill(self._actor)
+        self._control.kill()
         for call in self._calls_under_way():
             call.task.fail(self._died_error())
 
@@ -245,15 +263,11 @@ class RayWorker(WorkerHandle):
 
     def withdraw(self, task: RayTask) -> bool:
         """Ask the actor to leave out a call that was sent."""
-        if task.sent is None or not self.is_alive():
-            return False
-        asked = self._actor.withdraw.remote(task.call_number)
-        try:
-            is_withdrawn = bool(ray.get(asked, timeout=SECONDS_TO_ASK_WHAT_HANGS))
-        except ray.exceptions.RayError:
+        is_alive = task.sent is not None and self.is_alive()
+        if not (is_alive and self._control.withdraw(task.call_number)):
             return False
         text = f"{self.worker_id}.{task.method}() was cancelled before it ran"
-        return is_withdrawn and task.fail(TaskCancelledError(text, worker_id=self.worker_id))
+        return task.fail(TaskCancelledError(text, worker_id=self.worker_id))
 
     def lost(self, error: BaseException) -> BaseException:
         """Return our error for what Ray says of a call to this worker."""
@@ -279,12 +293,4 @@ class RayWorker(WorkerHandle):
 
     def activity(self) -> str:
         """Ask the worker what it is doing; an answer is waited for one second."""
-        if not self.is_alive():
-            return "nothing, it is dead"
-        try:
-            answer: str = ray.get(
-                self._actor.describe.remote(), timeout=SECONDS_TO_ASK_WHAT_HANGS
-            )
-        except ray.exceptions.RayError as error:
-            return f"nothing ({type(error).__name__})"
-        return answer
+        return self._control.activity() if self.is_alive() else "nothing, it is dead"

@@ -105,11 +105,11 @@ def _connect(settings: RaySettings, namespace: str) -> None:
             f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
             "has the same versions of Ray and Python, or leave cluster.address out to start one"
         ) from error
-    if signal.SIG_DFL != former_handler:
+    if former_handler != signal.SIG_DFL:
         _put_back(former_handler)  # Ray installs one that ends the program
     _present.is_ours = True
     _present.former_handler = former_handler
-    folder = context.address_info.get("session_dir")
+    folder = getattr(context, "address_info", {}).get("session_dir")
     _present.session_folder = Path(folder) if folder and settings.address is None else None
 
 

@@ -20,6 +20,8 @@ from rlightning.runtime.worker_object import CREATION
 if TYPE_CHECKING:
     from rlightning.runtime.ray.ray_worker import RayWorker
 
+_ACTOR_CLASS_OPTIONS: dict[str, Any] = {"concurrency_groups": CONCURRENCY_GROUPS}
+
 
 class Start:
     """Starts one worker in steps, so that several can start at the same time.
@@ -41,7 +43,7 @@ class Start:
         check_can_ever_run(spec)
         self.spec = spec
         self._where = f"#{incarnation} on node {spec.node_id or 'any'}"
-        host = ray.remote(concurrency_groups=CONCURRENCY_GROUPS)(HostActor)
+        host: Any = ray.remote(**_ACTOR_CLASS_OPTIONS)(HostActor)
         self.actor: Any = host.options(
             name=f"{spec.worker_id}#{incarnation}@{time.monotonic_ns()}",
             namespace=namespace,

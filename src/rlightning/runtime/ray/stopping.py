@@ -25,9 +25,7 @@ class Stoppable(Protocol):
         ...
 
 
-def wait_until_idle(
-    worker: Stoppable, tasks: Sequence[Task[Any]], timeout_seconds: float
-) -> None:
+def wait_until_idle(worker: Stoppable, tasks: Sequence[Task[Any]], timeout_seconds: float) -> None:
     """Wait until all tasks of a worker have ended.
 
     Raises:
