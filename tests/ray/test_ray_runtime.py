@@ -297,10 +297,10 @@ class TestStart:
         handles = list(runtime.spawn_all(specs))
         assert [handle.worker_id for handle in handles] == ["env-0", "env-1", "env-2"]
 
-    def test_if_one_of_them_cannot_be_made_none_lives_on(self, runtime: Runtime) -> None:
+    def test_if_one_of_them_cannot_be_made_it_does_not_live_on(self, runtime: Runtime) -> None:
         specs = [WorkerSpec("env-0", Bench), WorkerSpec("env-1", Bench.fail_to_be_made)]
-        yielded = []
+        handles = runtime.spawn_all(specs)
+        assert next(handles).is_alive(), "it was made, and is the caller's to end"
         with pytest.raises(RLightningError, match="cannot be made"):
-            for handle in runtime.spawn_all(specs):
-                yielded.append(handle)
-        assert [handle.worker_id for handle in yielded] == ["env-0"]
+            next(handles)
+        assert spawn(runtime, "env-1").incarnation == 2
