@@ -21,7 +21,7 @@ PYTEST_WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: help train test check lint types imports format docs coverage bench bars clean
+.PHONY: help train test check lint types imports format docs coverage others bench bars clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -30,7 +30,7 @@ train: $(INSTALLED_TO_RUN)  ## Train PPO on CartPole-v1, evaluate it and write a
 	$(BIN)/rlightning train cartpole-ppo
 	$(BIN)/rlightning report latest
 
-test: check docs coverage  ## Everything that must pass: checks, documentation, tests, coverage
+test: check docs coverage others  ## Everything that must pass: checks, documentation, tests, coverage
 
 check: lint types imports  ## Style, types and the direction of imports
 
@@ -56,6 +56,23 @@ coverage: $(INSTALLED_TO_DEVELOP)
 	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --cov --cov-report= --cov-fail-under=90
 	$(BIN)/coverage report --fail-under=90 --format=total
 	$(BIN)/coverage report --fail-under=100 --include='*/policy/utils/*,*/dispatch/*,*/algorithm/returns.py'
+
+# What needs no torch, on every other Python that is declared and present.
+TESTS_WITHOUT_TORCH := tests/unit/policy/utils tests/unit/dispatch tests/unit/runtime tests/unit/placement \
+	tests/unit/env tests/unit/config tests/unit/test_env_id.py tests/contracts
+others: $(INSTALLED_TO_DEVELOP)
+	for candidate in python3.11 python3.12 python3.13; do \
+		$$candidate -c 'import sys' >/dev/null 2>&1 || continue; \
+		[ "$$($$candidate -V)" != "$$($(BIN)/python -V)" ] || continue; \
+		echo "testing what needs no torch on $$($$candidate -V)"; \
+		other=$(VENV)/others/$$candidate; \
+		[ -d $$other ] || $$candidate -m venv $$other; \
+		$$other/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+			$(PACKAGES_WITHOUT_TORCH); \
+		PYTHONPATH=src $$other/bin/python -m pytest -q $(TESTS_WITHOUT_TORCH); \
+	done
+PACKAGES_WITHOUT_TORCH := numpy gymnasium pydantic omegaconf typer rich hypothesis pytest pytest-timeout \
+	pytest-randomly
 
 bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
 	set -e; for benchmark in router overhead; do \

@@ -17,14 +17,15 @@ import sys
 import venv
 from pathlib import Path
 
-from benchmarks.harness import Figure, report
-from benchmarks.overhead import ROLLOUT_LENGTH, SETTINGS
+from benchmarks.harness import Figure, report, seconds_of
+from benchmarks.overhead import ROLLOUT_LENGTH, SETTINGS, routed_loop
 from rlightning.config.loading import load_config
 from rlightning.engine.assembly import AssemblyPlan, assemble
 
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv" / "peers"
 REQUIREMENTS = ["stable-baselines3==2.9.2"]
+NUM_STEPS = 64 * ROLLOUT_LENGTH
 NUM_TURNS = 5
 NUM_ITERATIONS = 6
 BAR = 1.5
@@ -39,8 +40,8 @@ def main(arguments: list[str]) -> int:
         ours += run([sys.executable, "-m", "benchmarks.peers", "--ours"])
         peers += run([str(python), str(ROOT / "benchmarks" / "peer_sb3.py"), str(NUM_ITERATIONS)])
     own, peer = statistics.median(ours), statistics.median(peers)
-    name = f"iteration of {64 * ROLLOUT_LENGTH:,} steps, ours / Stable-Baselines3"
-    print(f"steps per second: {64 * ROLLOUT_LENGTH / own:,.0f}, peer {64 * ROLLOUT_LENGTH / peer:,.0f}")
+    name = f"iteration of {NUM_STEPS:,} steps, ours / Stable-Baselines3"
+    print(f"steps per second: {NUM_STEPS / own:,.0f}, peer {NUM_STEPS / peer:,.0f}")
     return report([Figure(name, own, peer, peer / own, BAR)], arguments)
 
 
@@ -69,24 +70,11 @@ def run(command: list[str]) -> list[float]:
 
 def measure_ours() -> list[float]:
     """Return the seconds of each iteration of the synchronous engine, the first left out."""
-    from time import perf_counter
-
     config = load_config("cartpole-ppo", SETTINGS)
     assembly = assemble(config, AssemblyPlan(config.env_configs, ROLLOUT_LENGTH, config.seed))
-    environments, policies = assembly.environments, assembly.policies
-    seconds = []
     with assembly.runtime:
-        policies.publish()
-        environments.reset()
-        for _ in range(NUM_ITERATIONS + 1):
-            started = perf_counter()
-            for _ in range(ROLLOUT_LENGTH):
-                for env_id, observation in environments.observations():
-                    environments.step(env_id, policies.act(env_id, observation))
-            policies.update(environments.take_fragments(), 0.0)
-            policies.publish()
-            seconds.append(perf_counter() - started)
-    return seconds[1:]
+        _, train = routed_loop(assembly)
+        return [seconds_of(train) for _ in range(NUM_ITERATIONS + 1)][1:]
 
 
 if __name__ == "__main__":

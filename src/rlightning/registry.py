@@ -33,17 +33,28 @@ def import_object(path: str) -> object:
     """
     module_name, separator, attribute = path.partition(":")
     if not separator or not module_name or not attribute:
-        raise ConfigError(f"expected an import path 'package.module:Name', got {path!r}")
+        raise ConfigError(
+            f"expected an import path 'package.module:Name', got {path!r}; "
+            "put a colon between the module and the name"
+        )
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise ConfigError(
-            f"cannot import module {module_name!r} of {path!r}: {error}; "
+            f"expected module {module_name!r} of {path!r} to be importable, got: {error}; "
             "install it or put its folder on PYTHONPATH"
+        ) from error
+    except Exception as error:
+        raise ConfigError(
+            f"expected module {module_name!r} of {path!r} to be imported, "
+            f"got {type(error).__name__}: {error}; correct the module"
         ) from error
     if not hasattr(module, attribute):
         hint = did_you_mean(attribute, vars(module))
-        raise ConfigError(f"module {module_name!r} has no name {attribute!r}{hint}")
+        raise ConfigError(
+            f"expected a name of module {module_name!r}, got {attribute!r}, which it does not "
+            f"have{hint}; correct {path!r}"
+        )
     found: object = getattr(module, attribute)
     return found
 

@@ -16,11 +16,13 @@ SEES_THE_WHOLE_CONFIGURATION = {
     "config": "its own package",
     "engine/assembly.py": "the composition root: gives every part its own piece",
     "engine/outputs.py": "the composition root of what a run writes and shows",
+    "engine/name_check.py": "looks up every name in it before anything is made",
     "engine/training.py": "the public functions: read it and hand it on",
     "engine/training_run.py": "stores it with the run",
     "engine/evaluation.py": "has the same parts built for an evaluation",
     "engine/deployed_policy.py": "builds the policy of a stored run anew",
     "simulation": "builds the same parts on paper",
+    "testing": "starts whole runs, to kill and resume them",
     "cli": "reads it from files and arguments",
 }
 NEVER_LOADS_TORCH = ("policy/utils", "dispatch", "placement", "simulation", "config")

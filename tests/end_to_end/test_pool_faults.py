@@ -5,18 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from rlightning.config.env_config import EnvConfig
 from rlightning.config.routing_config import RoutingConfig
-from rlightning.dispatch.circuit_breaker import BreakerLimits
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.engine.evaluation_engine import EvaluationEngine
 from rlightning.env.group import EnvGroup
-from rlightning.errors import DispatchTimeoutError, NoEvalPolicyError, WorkerError
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
@@ -28,13 +26,10 @@ from rlightning.testing.fake_replica import (
     FakeReplica,
     GatheringFakeReplica,
 )
-from rlightning.testing.manual_clock import ManualClock
 
 WAIT_SECONDS = 30.0
 SYNC = RoutingConfig(mode="sync")
 ASYNC = RoutingConfig(mode="async")
-HARD = RoutingConfig(mode="async", type="node_affinity")
-SOFT = RoutingConfig(mode="async", type="node_affinity", spill_margin=0)
 BOTH_MODES = pytest.mark.parametrize("routing", [SYNC, ASYNC], ids=["sync", "async"])
 
 
@@ -211,114 +206,6 @@ def test_B17_throughput_of_a_pool_grows_with_its_replicas(
     assert any(requests_per_second() >= 0.9 * num_replicas * 20 for _ in range(3))
 
 
-TWO_NODES = {"a": ["env-0", "eval-0"], "b": ["env-1", "eval-1"]}
-
-
-def test_B21_with_soft_affinity_a_full_home_is_left_for_a_free_node(
-    runtime: InProcessRuntime,
-) -> None:
-    fakes = replicas(0.0, 0.0)
-    bench = FakePool(runtime, fakes, SOFT, TWO_NODES)
-    fakes["eval-0"].hold()
-    at_home = bench.ask("env-0")
-    started_at = time.monotonic()
-    assert bench.ask("env-0").result(WAIT_SECONDS).replica_id == "eval-1"
-    assert time.monotonic() - started_at < 1.0
-    fakes["eval-0"].release()
-    assert at_home.result(WAIT_SECONDS).replica_id == "eval-0"
-
-
-def test_B24_a_home_that_lives_but_is_full_is_left_and_the_reason_is_counted(
-    runtime: InProcessRuntime,
-) -> None:
-    fakes = replicas(0.0, 0.0)
-    bench = FakePool(runtime, fakes, SOFT, TWO_NODES)
-    fakes["eval-0"].hold()
-    at_home = bench.ask("env-0")
-    for _ in range(3):
-        assert bench.ask("env-0").result(WAIT_SECONDS).replica_id == "eval-1"
-    assert bench.handles["eval-0"].is_alive()
-    counts = bench.pool.membership.router_counts()
-    assert (counts["local"], counts["spilled"]) == (1, 3)
-    fakes["eval-0"].release()
-    at_home.result(WAIT_SECONDS)
-
-
-def test_B21_with_hard_affinity_a_request_waits_at_home_and_its_deadline_tells_for_whom(
-    runtime: InProcessRuntime,
-) -> None:
-    fakes = replicas(0.0, 0.0)
-    routing = HARD.model_copy(update={"timeout_seconds": 0.2})
-    bench = FakePool(runtime, fakes, routing, TWO_NODES)
-    fakes["eval-0"].hold()
-    at_home = bench.ask("env-0")
-    with pytest.raises(DispatchTimeoutError) as caught:
-        bench.ask("env-0")
-    assert "expected room for act() at eval-0 within 0.2 s" in str(caught.value)
-    assert "eval-0#1: 1 (act since 0." in str(caught.value)
-    assert "worker 'eval-0' is busy with act()" in str(caught.value)
-    assert fakes["eval-1"].served == []
-    fakes["eval-0"].release()
-    at_home.result(WAIT_SECONDS)
-    assert bench.pool.membership.router_counts()["local"] == 2, "one decision for each request"
-
-
-def test_B21_at_home_whoever_is_free_first_takes_the_request(runtime: InProcessRuntime) -> None:
-    nodes = {"a": ["env-0", "eval-0", "eval-1"], "b": ["eval-2"]}
-    fakes = replicas(0.0, 0.0, 0.0)
-    bench = FakePool(runtime, fakes, HARD, nodes)
-    for name in ("eval-0", "eval-1"):
-        fakes[name].hold()
-    tasks = [bench.ask("env-0"), bench.ask("env-0")]
-    with ThreadPoolExecutor(1) as executor:
-        third = executor.submit(bench.ask, "env-0")
-        time.sleep(0.05)
-        fakes["eval-1"].release()
-        assert third.result(WAIT_SECONDS).result(WAIT_SECONDS).replica_id == "eval-1"
-    fakes["eval-0"].release()
-    for task in tasks:
-        task.result(WAIT_SECONDS)
-
-
-def test_B21_who_waits_at_home_goes_elsewhere_when_home_dies(runtime: InProcessRuntime) -> None:
-    fakes = replicas(0.0, 0.0)
-    bench = FakePool(runtime, fakes, HARD, TWO_NODES)
-    fakes["eval-0"].hold()
-    lost = bench.ask("env-0")
-    with ThreadPoolExecutor(1) as executor:
-        waiting = executor.submit(bench.ask, "env-0")
-        time.sleep(0.05)
-        bench.handles["eval-0"].kill()
-        assert waiting.result(WAIT_SECONDS).result(WAIT_SECONDS).replica_id == "eval-1"
-    assert lost.result(WAIT_SECONDS).replica_id == "eval-1"
-    fakes["eval-0"].release()
-
-
-def test_B23_one_node_with_all_environments_does_not_keep_all_work(
-    runtime: InProcessRuntime,
-) -> None:
-    nodes: Mapping[str, Sequence[str]] = {
-        "a": [f"env-{i}" for i in range(8)] + ["eval-0"],
-        "b": ["eval-1"],
-        "c": ["eval-2"],
-        "d": ["eval-3"],
-    }
-    fakes = replicas(*[0.01] * 4)
-    bench = FakePool(runtime, fakes, SOFT, nodes)
-    tasks = [bench.ask(f"env-{i % 8}") for i in range(80)]
-    answers = Counter(task.result(WAIT_SECONDS).replica_id for task in tasks)
-    assert len(answers) == 4
-    assert answers["eval-0"] <= 80 // 4 + 8, "a quarter, and one for each environment"
-
-
-def test_B28_two_pools_send_an_environment_to_the_same_replica() -> None:
-    for _ in range(2):
-        with InProcessRuntime("threads") as runtime:
-            bench = FakePool(runtime, replicas(0.0, 0.0), HARD, TWO_NODES)
-            for env_id, home in (("env-0", "eval-0"), ("env-1", "eval-1"), ("env-0/3", "eval-0")):
-                assert bench.ask(env_id).result(WAIT_SECONDS).replica_id == home
-
-
 @BOTH_MODES
 @pytest.mark.parametrize("num_replicas", [1, 4])
 def test_B32_what_travels_from_step_to_step_is_neither_lost_nor_mixed_up(
@@ -338,89 +225,3 @@ def test_B32_what_travels_from_step_to_step_is_neither_lost_nor_mixed_up(
     with ThreadPoolExecutor(4) as executor:
         list(executor.map(live, seen))
     assert list(seen.values()) == [list(range(1, 11))] * 4
-
-
-@BOTH_MODES
-def test_B34_one_hiccup_puts_no_replica_out_of_rotation(
-    runtime: InProcessRuntime, routing: RoutingConfig
-) -> None:
-    once: Before = lambda n: ConnectionError("unavailable") if n == 1 else None  # noqa: E731
-    fakes = {"eval-0": FakeReplica("eval-0", before=once), "eval-1": FakeReplica("eval-1")}
-    bench = FakePool(runtime, fakes, routing.model_copy(update={"tie_break": "rotating"}))
-    for _ in range(12):
-        bench.ask().result(WAIT_SECONDS)
-    assert bench.pool.error_counts() == {"eval-0": 1}
-    assert len(fakes["eval-0"].served) > 3
-
-
-@BOTH_MODES
-def test_B35_a_replica_that_reports_anothers_death_stays(
-    runtime: InProcessRuntime, routing: RoutingConfig
-) -> None:
-    blame: Before = lambda number: WorkerError("store lost", worker_id="store-1")  # noqa: E731
-    bench = FakePool(runtime, {"eval-0": FakeReplica("eval-0", before=blame)}, routing)
-    for _ in range(10):
-        with pytest.raises(WorkerError, match="store lost"):
-            bench.ask().result(WAIT_SECONDS)
-    assert bench.pool.error_counts() == {}
-    assert len(bench.pool.membership.routable()) == 1
-
-
-@BOTH_MODES
-def test_B37_a_broken_replica_is_asked_up_to_its_threshold_and_then_probed(
-    runtime: InProcessRuntime, routing: RoutingConfig
-) -> None:
-    broken: Before = lambda number: RuntimeError("always")  # noqa: E731
-    fakes = {"eval-0": FakeReplica("eval-0", before=broken), "eval-1": FakeReplica("eval-1")}
-    clock = ManualClock()
-    limits = BreakerLimits(failure_threshold=3, probe_interval_seconds=5.0)
-    bench = FakePool(runtime, fakes, routing, limits=limits, clock=clock)
-    for _ in range(1000):
-        assert bench.ask().result(WAIT_SECONDS).replica_id == "eval-1"
-        clock.advance(0.1)
-    # 100 s: probes after rests of 5, 10, 20 and 40 s.
-    assert 3 <= len(fakes["eval-0"].served) <= 3 + 4
-
-
-@BOTH_MODES
-def test_B42_a_replica_that_died_and_is_back_under_its_id_gets_work(
-    runtime: InProcessRuntime, routing: RoutingConfig
-) -> None:
-    fakes = replicas(0.0, 0.0)
-    bench = FakePool(runtime, fakes, routing.model_copy(update={"tie_break": "rotating"}))
-    learner = runtime.spawn(WorkerSpec("learner-0", FakeLearner))
-    group = PolicyGroup({"kind": bench.pool}, {"env-0": "kind"}, learner, bench.submitter)
-    group.publish()
-    fakes["eval-1"].hold()
-    tasks = [bench.ask(), bench.ask()]
-    bench.handles["eval-1"].kill()
-    answers = {task.result(WAIT_SECONDS).replica_id for task in tasks}
-    assert answers == {"eval-0"}
-    fakes["eval-1"].release()
-    reborn = FakeReplica("eval-1")
-    group.add("kind", bench.spawn("eval-1", reborn))
-    for _ in range(6):
-        bench.ask().result(WAIT_SECONDS)
-    assert len(reborn.served) >= 2
-    assert reborn.policy_version() == group.policy_version
-    assert bench.pool.loads() == {"eval-0": 0, "eval-1": 0}
-
-
-@BOTH_MODES
-@pytest.mark.parametrize("mode", ["inline", "threads"])
-def test_B49_an_evaluation_without_replicas_is_an_error_and_gives_no_numbers(
-    routing: RoutingConfig, mode: str
-) -> None:
-    with InProcessRuntime(mode) as runtime:  # type: ignore[arg-type]
-        bench: FakePool
-
-        def die_at_the_fifth(number: int) -> None:
-            if number == 5:
-                for handle in bench.handles.values():
-                    handle.kill()
-
-        names = ("eval-0", "eval-1")
-        fakes = {name: FakeReplica(name, before=die_at_the_fifth) for name in names}
-        bench = FakePool(runtime, fakes, routing)
-        with pytest.raises(NoEvalPolicyError, match="0 alive"):
-            _evaluation(runtime, bench).run(50)

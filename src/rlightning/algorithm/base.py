@@ -47,18 +47,15 @@ class Algorithm(ABC):
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:
-        """Return a copy of all that an exact continuation needs, the policy's weights included.
+        """Return a copy of all that an exact continuation needs besides the policy's weights.
 
-        It holds tensors, numbers, texts, lists and dictionaries only.
+        It holds tensors, numbers, texts, lists and dictionaries only. The learner keeps the
+        weights.
         """
 
     @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state_dict` returned.
-
-        Raises:
-            WeightsError: If the weights are those of another network.
-        """
+        """Go on from a state that `state_dict` returned; the policy has its weights already."""
 
     def start_new_episodes(self) -> None:  # noqa: B027
         """Forget what belongs to unfinished episodes: the environments start anew."""

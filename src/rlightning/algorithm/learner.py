@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from torch import Tensor
+
 from rlightning.algorithm.base import Algorithm
+from rlightning.policy.base import Policy
 from rlightning.types import Fragment, UpdateReport
 from rlightning.weights.publisher import Publisher
 from rlightning.weights.snapshot import WeightsSnapshot
+from rlightning.weights.state_fit import copy_state
 
 
 class Learner:
@@ -62,7 +66,7 @@ class Learner:
         return {
             kind: {
                 "next_version": self._publishers[kind].next_version,
-                "policy": algorithm.policy.state_dict(),
+                "policy": _copied(algorithm.policy),
                 "algorithm": algorithm.state_dict(),
             }
             for kind, algorithm in self._algorithms.items()
@@ -71,8 +75,12 @@ class Learner:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore what `state_dict` returned; versions go on, episodes start anew."""
         for kind, algorithm in self._algorithms.items():
-            algorithm.policy.load_state_dict(state[kind]["policy"])
+            copy_state(state[kind]["policy"], algorithm.policy.state_dict())
             algorithm.load_state_dict(state[kind]["algorithm"])
             algorithm.start_new_episodes()
             self._publishers[kind] = Publisher(int(state[kind]["next_version"]))
         self._published.clear()
+
+
+def _copied(policy: Policy) -> dict[str, Tensor]:
+    return {name: tensor.clone() for name, tensor in policy.state_dict().items()}

@@ -21,7 +21,6 @@ from rlightning.config.algorithm_config import AlgorithmConfig
 from rlightning.config.ppo_config import PPOConfig, ScheduleName
 from rlightning.policy.base import Policy
 from rlightning.types import Array, Fragment
-from rlightning.weights.state_fit import copy_state
 
 KL_TOLERANCE = 1.5
 """An update ends when the divergence exceeds `target_kl` this many times."""
@@ -76,9 +75,8 @@ class PPO(Algorithm):
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Return weights, optimiser, generator and unfinished returns; see `Algorithm`."""
+        """Return optimiser, generator and unfinished returns; see `Algorithm`."""
         return {
-            "policy": {name: tensor.clone() for name, tensor in self.policy.state_dict().items()},
             "optimizer": copy.deepcopy(self._optimizer.state_dict()),
             "generator": self._generator.get_state(),
             "reward_scaling": self._reward_scaling.state_dict(),
@@ -86,7 +84,6 @@ class PPO(Algorithm):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state_dict` returned."""
-        copy_state(state["policy"], self.policy.state_dict())
         self._optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))
         self._generator.set_state(state["generator"])
         self._reward_scaling.load_state_dict(state["reward_scaling"])

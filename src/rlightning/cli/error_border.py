@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from rlightning.cli.exit_codes import exit_code_of
+from rlightning.engine.kept_checkpoint import GO_ON
 from rlightning.errors import RLightningError
 
 Parameters = ParamSpec("Parameters")
@@ -47,11 +48,14 @@ def _report(error: BaseException) -> None:
         console.print("".join(traceback.format_exception(error)), markup=False, highlight=False)
     console.print("error:", style="bold red", end=" ")
     console.print(_message(error), markup=False, highlight=False)
+    for note in getattr(error, "__notes__", ()):
+        if note.startswith(GO_ON):
+            console.print(note, markup=False, highlight=False)
 
 
 def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted at once; go on from the last checkpoint with: rlightning resume latest"
+        return "interrupted at once"
     if isinstance(error, RLightningError):
         return str(error)
     return f"unexpected {type(error).__name__}: {error}; add --debug to see where it comes from"

@@ -7,6 +7,7 @@ from enum import IntEnum
 from rlightning.errors import (
     CheckpointError,
     ConfigError,
+    MetricsError,
     MissingExtraError,
     PlacementError,
     RoutingValueError,
@@ -47,6 +48,7 @@ _CODE_OF_ERROR = {
     RoutingValueError: ExitCode.USAGE,
     RunFolderError: ExitCode.RUN,
     CheckpointError: ExitCode.RUN,
+    MetricsError: ExitCode.RUN,
 }
 
 

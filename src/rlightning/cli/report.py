@@ -22,8 +22,8 @@ DOTS_PER_INCH = 120
 def write_report(run_folder: Path) -> Path:
     """Write ``report/report.html``, self-contained, and the PNG files beside it.
 
-    Reads only the metrics and the settings, so it also works for a run that was interrupted or
-    still goes on.
+    Reads only metrics, settings and final evaluation, so it also works for a run that was
+    interrupted or still goes on.
 
     Args:
         run_folder: Folder of the run.

@@ -13,7 +13,12 @@ class ConfigBlock(BaseModel):
     Every field carries a description with its unit; the reference page is made from them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        ser_json_inf_nan="constants",  # arguments of an environment may be infinite
+    )
 
     @field_validator("*", mode="before")
     @classmethod

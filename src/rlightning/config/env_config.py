@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, StringConstraints
 
 from rlightning.config.block import ConfigBlock
+from rlightning.config.text_forms import IMPORT_PATH
 
 Vectorization: TypeAlias = Literal["auto", "native", "sync"]
-ImportPath: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
+ImportPath: TypeAlias = Annotated[str, StringConstraints(pattern=IMPORT_PATH)]
 
 
 class EnvConfig(ConfigBlock):

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from rlightning.config.algorithm_config import DEFAULT_ALGORITHM, algorithm_settings_model
 from rlightning.config.run_config import ONE_ENVIRONMENT, SEVERAL_ENVIRONMENTS, RunConfig
+from rlightning.config.text_forms import TEXT_FORMS
 from rlightning.errors import ConfigError
 from rlightning.registry import nearest_name
 
@@ -29,7 +30,6 @@ _EXPECTED = {
     "bool_parsing": "true or false",
     "string_type": "a text",
     "string_too_short": "a text that is not empty",
-    "string_pattern_mismatch": "a text of the form {pattern}",
     "literal_error": "{expected}",
     "tuple_type": "a list",
     "list_type": "a list",
@@ -68,6 +68,9 @@ def _complaint(
         return "expected a value, got none; it has no default, so set it"
     if kind == "value_error":
         return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        form = TEXT_FORMS.get(context["pattern"], f"a text of the form {context['pattern']}")
+        return f"expected {form}, got {_show(details['input'])}"
     if kind not in _EXPECTED:
         return f"{details['msg']}, got {_show(details['input'])}"
     expected = _EXPECTED[kind].format(**context)
@@ -89,8 +92,9 @@ def _unknown_key(path: tuple[str | int, ...], settings: Mapping[str, Any]) -> st
     block = _block_at(path[:-1], settings)
     known = list(block.model_fields) if block else []
     nearest = nearest_name(key, known) or _same_key_elsewhere(key, settings)
-    hint = f" (did you mean {nearest!r}?)" if nearest else ""
-    return f"unknown key{hint}; expected one of {', '.join(known)}"
+    if nearest:
+        return f"unknown key (did you mean {nearest!r}?)"
+    return f"unknown key; expected one of {', '.join(known)}"
 
 
 def _same_key_elsewhere(key: str, settings: Mapping[str, Any]) -> str | None:

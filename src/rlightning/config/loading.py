@@ -151,5 +151,6 @@ def _plain(settings: DictConfig, *, resolve: bool = True) -> dict[str, Any]:
 
 def _message(source: ConfigSource, faults: list[str]) -> str:
     origin = f" of {source}" if isinstance(source, str | Path) else ""
-    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    return "\n  ".join([f"{count} in the configuration{origin}:", *faults])
+    count, them = ("1 fault", "it") if len(faults) == 1 else (f"{len(faults)} faults", "them")
+    advice = f"correct {them}; 'rlightning config --reference' explains every setting"
+    return "\n  ".join([f"{count} in the configuration{origin}:", *faults]) + f"\n{advice}"

@@ -63,7 +63,7 @@ def _set(settings: DictConfig, key: str, value: Any) -> str | None:
     if not isinstance(parent, DictConfig | ListConfig | None):
         return f"{key}: expected a setting, got one within the single value {parent!r}"
     try:
-        OmegaConf.update(settings, key, value, merge=True, force_add=True)
+        OmegaConf.update(settings, key, value, merge=isinstance(value, Mapping), force_add=True)
     except OmegaConfBaseException as error:
         return f"{key}: {describe_omegaconf_error(error)}"
     return None

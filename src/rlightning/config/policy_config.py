@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt
 
 from rlightning.config.block import ConfigBlock
+from rlightning.config.text_forms import DEVICE
 
 ActivationName = Literal["tanh", "relu", "elu", "gelu", "silu"]
 
@@ -77,7 +78,7 @@ class PolicyConfig(ConfigBlock):
     )
     device: str = Field(
         default="auto",
-        pattern=r"^(auto|cpu|cuda(:\d+)?)$",
+        pattern=DEVICE,
         description=(
             "Where the tensors live: auto, cpu, cuda or cuda:<index>. Unit: name. "
             "Default: auto, which takes cuda where there is one and the cpu otherwise. "

@@ -27,6 +27,7 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.config.logging_config import LoggingConfig
 from rlightning.config.policy_config import PolicyConfig
 from rlightning.config.routing_config import RoutingConfig
+from rlightning.config.text_forms import RUN_NAME
 
 ONE_ENVIRONMENT = "<one>"
 SEVERAL_ENVIRONMENTS = "<several>"
@@ -67,7 +68,7 @@ class RunConfig(ConfigBlock):
 
     name: str = Field(
         "run",
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        pattern=RUN_NAME,
         description="Name of the run; its folder is named after it. Letters, digits, `.`, `_` "
         "and `-`.",
     )

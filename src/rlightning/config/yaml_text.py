@@ -84,12 +84,16 @@ def _text_of(path: Path) -> str:
     except FileNotFoundError as error:
         raise ConfigError(
             f"expected a YAML file, got {str(path)!r}, which does not exist"
-            f"{did_you_mean(path.name, _names_beside(path))}"
+            f"{did_you_mean(path.name, _names_beside(path))}; correct the path, or name a preset"
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"expected a YAML file in UTF-8, got other bytes in {path}") from error
+        raise ConfigError(
+            f"expected a YAML file in UTF-8, got other bytes in {path}; save it as UTF-8"
+        ) from error
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+        raise ConfigError(
+            f"expected a YAML file, cannot read {path}: {error.strerror}; name a file or a preset"
+        ) from error
 
 
 def _names_beside(path: Path) -> list[str]:

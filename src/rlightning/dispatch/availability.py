@@ -37,8 +37,8 @@ def find_availability_check(policy: Any) -> AvailabilityCheck | None:
     return check
 
 
-def ask_availability(check: AvailabilityCheck, name: str) -> bool:
-    """Ask a policy, called `name` in messages, whether it is available.
+def ask_availability(check: AvailabilityCheck, asked: object) -> bool:
+    """Ask a policy, which messages name by `str(asked)`, whether it is available.
 
     Raises:
         RoutingError: If the policy raises; its exception is the cause.
@@ -48,12 +48,12 @@ def ask_availability(check: AvailabilityCheck, name: str) -> bool:
         answer = check()
     except Exception as error:
         raise RoutingError(
-            f"expected a bool from is_available() of {name}, got {type(error).__name__}: {error}; "
+            f"expected a bool from is_available() of {asked}, got {type(error).__name__}: {error}; "
             "let it answer False while the policy cannot work, or remove the policy"
         ) from error
     if not isinstance(answer, (bool, np.bool_)):
         raise RoutingTypeError(
-            f"expected a bool from is_available() of {name}, got {answer!r} of type "
+            f"expected a bool from is_available() of {asked}, got {answer!r} of type "
             f"{type(answer).__name__}; return True or False"
         )
     return bool(answer)

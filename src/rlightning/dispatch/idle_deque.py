@@ -48,9 +48,8 @@ class IdleEntry:
         self.is_available = find_availability_check(policy)
         self.busy_since_seconds: float | None = None
 
-    @property
-    def name(self) -> str:
-        """The policy as messages call it."""
+    def __str__(self) -> str:
+        """Name the policy for a message."""
         return f"eval policy {self.eval_id} ({short_repr(self.policy)})"
 
 
@@ -80,6 +79,7 @@ class IdleDeque(PolicyPool):
         self._clock = clock
         self._changed = Condition(Lock())
         self._num_changes = 0
+        self._num_waiting = 0
         self._num_added = len(policies)
         entries = [IdleEntry(policy, eval_id) for eval_id, policy in enumerate(policies)]
         self._entries = tuple(rotated_to_start(entries, start_seed))
@@ -127,9 +127,15 @@ class IdleDeque(PolicyPool):
             self._announce()
 
     def notify(self) -> None:
-        """Wake those who wait, because a policy may have become available."""
-        with self._changed:
-            self._announce()
+        """Wake those who wait, because a policy may have become available.
+
+        Called whenever a task ends, so it takes the lock only while somebody waits.
+        """
+        # Of two changes at once one may go uncounted; a waiter that misses both looks again soon.
+        self._num_changes += 1
+        if self._num_waiting:
+            with self._changed:
+                self._changed.notify_all()
 
     def take(self, env_id: str | None = None) -> Any:
         """Return the next idle policy, whatever the env. O(1) amortised while all are idle.
@@ -144,23 +150,28 @@ class IdleDeque(PolicyPool):
         except IndexError:
             entry = self._next_entry()
         if entry.is_available is not None:
-            entry = self._first_idle(entry)
+            num_changes, now_seconds = self._num_changes, self._clock()
+            if not self._is_idle(entry):
+                deadline_seconds = now_seconds + self._timeout_seconds
+                entry = self._wait_for_idle(entry, num_changes, deadline_seconds)
         self._num_taken.increment()
         return entry.policy
 
-    def _first_idle(self, entry: IdleEntry) -> IdleEntry:
-        """Return the first entry that says that it is idle, beginning with the given one."""
-        deadline_seconds = self._clock() + self._timeout_seconds
-        num_changes = self._num_changes
-        busy: set[IdleEntry] = set()
-        while not self._is_idle(entry):
-            busy.add(entry)
+    def _wait_for_idle(
+        self, busy_entry: IdleEntry, num_changes: int, deadline_seconds: float
+    ) -> IdleEntry:
+        """Return the first entry after a busy one that says that it is idle."""
+        entry = busy_entry
+        busy = {entry}
+        while True:
             if len(busy) >= len(self._entries) and busy.issuperset(self._entries):
                 self._wait(deadline_seconds, num_changes)
                 busy.clear()
                 num_changes = self._num_changes
             entry = self._next_entry()
-        return entry
+            if self._is_idle(entry):
+                return entry
+            busy.add(entry)
 
     def _next_entry(self) -> IdleEntry:
         while True:
@@ -179,7 +190,7 @@ class IdleDeque(PolicyPool):
     def _is_idle(self, entry: IdleEntry) -> bool:
         if entry.is_available is None:
             return True
-        if ask_availability(entry.is_available, entry.name):
+        if ask_availability(entry.is_available, entry):
             entry.busy_since_seconds = None
             return True
         if entry.busy_since_seconds is None:
@@ -191,9 +202,11 @@ class IdleDeque(PolicyPool):
         if left_seconds <= 0:
             raise self._timeout_error()
         with self._changed:
+            self._num_waiting += 1
             # A notice that came since the last look began must not be slept through.
             if self._num_changes == num_changes:
                 self._changed.wait(min(LOOK_EVERY_SECONDS, left_seconds))
+            self._num_waiting -= 1
 
     def _announce(self) -> None:
         self._num_changes += 1
@@ -202,7 +215,7 @@ class IdleDeque(PolicyPool):
     def _timeout_error(self) -> RoutingTimeoutError:
         now_seconds = self._clock()
         busy = [
-            f"{entry.name} busy since {since:.3f} ({now_seconds - since:.3f} s)"
+            f"{entry} busy since {since:.3f} ({now_seconds - since:.3f} s)"
             for entry in self._entries
             if (since := entry.busy_since_seconds) is not None
         ]

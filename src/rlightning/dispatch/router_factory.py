@@ -84,6 +84,10 @@ class RouterFactories:
         return self._factories[_checked_choice("rollout_mode", rollout_mode, self._factories)]
 
 
+ROUTER_TYPES = RouterFactories(("sync", "async"))
+"""All router types of this process."""
+
+
 def build_router(
     factory: RouterFactory, eval_policies: Sequence[Any], manager: Any, options: Mapping[str, Any]
 ) -> Any:

@@ -111,7 +111,7 @@ class SeatSearch:
         activities = [worker.describe() for worker in candidates[:MAX_WORKERS_SHOWN]]
         return (
             f"expected room for {self._description}() at {names} within {timeout_seconds:g} s, "
-            f"got none (at most {self._seats.max_each} in flight each); "
-            f"add workers, raise max_pending_tasks or look at what hangs\n"
+            f"got none (at most {self._seats.max_each} in flight each); look below at what hangs, "
+            "or raise its limit (env.timeout_seconds, routing.timeout_seconds)\n"
             + "\n".join([self._seats.report(), *activities])
         )

@@ -147,12 +147,14 @@ class CheckpointStore:
         return f"the newest good one is {alternative}: name it to go on from there"
 
     def _not_written(self, path: Path, error: OSError) -> CheckpointError:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or error
         last = self.latest()
-        kept = f"the last checkpoint {last} is kept" if last else "there is no earlier checkpoint"
+        kept, go_on = "there is no earlier checkpoint", "start the run anew"
+        if last is not None:
+            kept, go_on = f"the last checkpoint {last.name} is kept", "resume the run"
         return CheckpointError(
             f"expected to write the checkpoint {path}, but {reason}; {kept}; "
-            "make room or set the permissions, then resume the run"
+            f"make room or set the permissions, then {go_on}"
         )
 
     def _prune(self, saved: Path, iteration: int) -> None:

@@ -13,12 +13,17 @@ from rlightning.engine.evaluation_engine import (
     EvaluationResult,
     check_num_episodes,
 )
-from rlightning.engine.run_state import check_kinds
+from rlightning.engine.run_state import check_kinds, restore_policies
 
 EVALUATION_SEED_OFFSET = 1_000_003
 """Added to the seed of a run, so that evaluations never see its training episodes."""
 
 ROLLOUT_LENGTH = 64
+
+
+def evaluation_seed(config: RunConfig) -> int:
+    """Return the seed of a run's evaluations: one that its training never uses."""
+    return config.seed + EVALUATION_SEED_OFFSET
 
 
 def evaluate_weights(
@@ -48,13 +53,13 @@ def evaluate_weights(
     plan = AssemblyPlan(
         env_configs=tuple(_evaluation_env(config, env, num_episodes) for env in config.env_configs),
         rollout_length=ROLLOUT_LENGTH,
-        seed=config.seed + EVALUATION_SEED_OFFSET if seed is None else seed,
+        seed=evaluation_seed(config) if seed is None else seed,
         deterministic=deterministic,
         on_hang=on_hang,
     )
     with assemble(config, plan) as assembly:
         check_kinds(state, sorted(assembly.policies.pools))
-        assembly.policies.restore(state["learner"])
+        restore_policies(assembly.policies, state)
         assembly.policies.publish()
         return EvaluationEngine(assembly.environments, assembly.policies).run(num_episodes)
 

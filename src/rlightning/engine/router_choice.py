@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from rlightning.config.routing_config import RoutingConfig
+from rlightning.dispatch.router_factory import ROUTER_TYPES
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.membership import Router, RouterFactory
 from rlightning.policy.utils.router import create_router
@@ -30,6 +31,15 @@ def _create(
 ) -> Router:
     options = router_options(config, policies)
     return create_router(config.mode, config.type, policies, manager, **options)
+
+
+def find_router_type(config: RoutingConfig) -> object:
+    """Return what makes the configured router.
+
+    Raises:
+        RoutingValueError: If the type is unknown or cannot be imported.
+    """
+    return ROUTER_TYPES.find(config.mode, config.type)
 
 
 def router_options(config: RoutingConfig, policies: Sequence[EvalPolicy]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class RunFolder:
                     raise _unwritable(path, "a file of that name is in the way") from None
                 number += 1
             except OSError as error:
-                raise _unwritable(path, str(error)) from error
+                raise _unwritable(path, error) from error
             else:
                 return cls(path)
 
@@ -88,6 +88,11 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
     @property
+    def evaluation_path(self) -> Path:
+        """The evaluation of the final weights, JSON."""
+        return self.path / "evaluation.json"
+
+    @property
     def checkpoints_path(self) -> Path:
         """Folder of the checkpoints."""
         return self.path / "checkpoints"
@@ -111,7 +116,7 @@ class RunFolder:
         try:
             write_atomically(self.config_path, text.encode())
         except OSError as error:
-            raise _unwritable(self.config_path, str(error)) from error
+            raise _unwritable(self.config_path, error) from error
 
     def read_config(self) -> str:
         """Return the stored settings as text.
@@ -142,7 +147,7 @@ class RunFolder:
             if self.metrics_path.exists():
                 write_atomically(self.metrics_path, "".join(map(json_line, kept)).encode())
         except OSError as error:
-            raise _unwritable(self.metrics_path, str(error)) from error
+            raise _unwritable(self.metrics_path, error) from error
         return len(metrics.rows) - len(kept) + metrics.num_unreadable
 
 
@@ -168,7 +173,8 @@ def _runs(root: Path) -> list[_Run]:
     )
 
 
-def _unwritable(path: Path, reason: str) -> RunFolderError:
+def _unwritable(path: Path, cause: OSError | str) -> RunFolderError:
+    reason = (cause.strerror or cause) if isinstance(cause, OSError) else cause
     return RunFolderError(
         f"expected to write the run folder, but cannot write {path}: {reason}; "
         "choose another place with 'logging.folder=PATH', or make room and set the permissions"

@@ -8,7 +8,8 @@ from typing import Any
 
 from rlightning.engine.checkpoint import CheckpointStore
 from rlightning.engine.run_folder import RunFolder
-from rlightning.errors import RunFolderError
+from rlightning.engine.run_state import PARTS_OF_A_STATE
+from rlightning.errors import CheckpointError, RunFolderError
 
 DEFAULT_ROOT = "runs"
 
@@ -29,12 +30,18 @@ class RunReference:
         """Read the named checkpoint, or the newest one.
 
         Raises:
-            CheckpointError: If there is none, or it is damaged.
+            CheckpointError: If there is none, it is damaged, or it holds no run.
         """
         store = CheckpointStore(self.folder.checkpoints_path)
-        if self.checkpoint_path is None:
-            return store.load_latest()
-        return store.load(self.checkpoint_path)
+        path = self.checkpoint_path
+        state = store.load_latest() if path is None else store.load(path)
+        missing = [name for name in PARTS_OF_A_STATE if name not in state]
+        if missing:
+            raise CheckpointError(
+                f"expected the state of a run in {path or store.latest()}, got none of "
+                f"{', '.join(missing)}; take a checkpoint that a training has written"
+            )
+        return state
 
 
 def find_run(reference: str | Path, root: str | Path = DEFAULT_ROOT) -> RunReference:

@@ -7,9 +7,11 @@ from typing import Any
 
 from rlightning.engine.progress import TrainingProgress
 from rlightning.env.group import EnvGroup
-from rlightning.errors import CheckpointError
+from rlightning.errors import CheckpointError, WeightsError
 from rlightning.metrics.recorder import Recorder
 from rlightning.policy.group import PolicyGroup
+
+PARTS_OF_A_STATE = ("kinds", "learner", "environments", "progress", "recorder")
 
 
 class RunState:
@@ -47,10 +49,25 @@ class RunState:
             CheckpointError: If it belongs to environments of other spaces.
         """
         check_kinds(state, sorted(self._policies.pools))
-        self._policies.restore(state["learner"])
+        restore_policies(self._policies, state)
         self._environments.restore(state["environments"])
         self._progress.load_state_dict(state["progress"])
         self._recorder.restore(state["recorder"])
+
+
+def restore_policies(policies: PolicyGroup, state: Mapping[str, Any]) -> None:
+    """Take over weights and the state of the learner.
+
+    Raises:
+        CheckpointError: If they are those of another network.
+    """
+    try:
+        policies.restore(state["learner"])
+    except WeightsError as error:
+        raise CheckpointError(
+            f"expected a checkpoint of the configured network: {error}, or undo changed settings "
+            "of policy"
+        ) from error
 
 
 def check_kinds(state: Mapping[str, Any], kinds: list[str]) -> None:

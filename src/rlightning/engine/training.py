@@ -14,9 +14,11 @@ from rlightning.config.loading import load_config
 from rlightning.config.run_config import RunConfig
 from rlightning.config.yaml_text import config_yaml
 from rlightning.engine.deployed_policy import DeployedPolicy
-from rlightning.engine.evaluation import EVALUATION_SEED_OFFSET, evaluate_weights
+from rlightning.engine.evaluation import evaluate_weights, evaluation_seed
 from rlightning.engine.evaluation_engine import EvaluationResult
+from rlightning.engine.name_check import check_names
 from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.run_lock import RunLock
 from rlightning.engine.run_reference import DEFAULT_ROOT, RunReference, find_run
 from rlightning.engine.training_run import RunResult, TrainingRun
 from rlightning.engine.video import record_videos
@@ -45,15 +47,16 @@ def train(
         RLightningError: If the training fails; the last checkpoint is kept.
     """
     resolved = load_config(config, overrides)
+    check_names(resolved)
     now = datetime.now().astimezone()
     folder = RunFolder.create(resolved.logging.folder, resolved.name, now)
-    folder.write_config(config_yaml(resolved))
-    try:
-        run = TrainingRun(resolved, folder, _screen(resolved, console))
-        return run.execute()
-    except BaseException:
-        _remove_if_nothing_happened(folder)
-        raise
+    with RunLock(folder.path):
+        try:
+            folder.write_config(config_yaml(resolved))
+            return TrainingRun(resolved, folder, _screen(resolved, console)).execute()
+        except BaseException:
+            _remove_if_nothing_happened(folder)
+            raise
 
 
 def resume(
@@ -65,7 +68,8 @@ def resume(
 ) -> RunResult:
     """Go on with a run from a checkpoint, in the same folder.
 
-    Metrics after that checkpoint are cut; environments start new episodes.
+    Metrics and checkpoints after that checkpoint are dropped; environments start new episodes.
+    If the state cannot be restored, the folder stays as it is.
 
     Args:
         run: A path, a run's name, ``latest``, or the path of one of its checkpoints.
@@ -74,16 +78,16 @@ def resume(
         console: Where progress is shown.
 
     Raises:
-        RunFolderError: If there is no such run.
+        RunFolderError: If there is no such run, or somebody is training it.
         CheckpointError: If it has no checkpoint, a damaged one, or one of another environment.
     """
     reference = find_run(run, root)
-    config = load_config(_stored_config(reference), overrides)
-    checkpoint = reference.load_checkpoint()
-    training = TrainingRun(config, reference.folder, _screen(config, console), checkpoint)
-    reference.folder.cut_metrics_after(checkpoint["progress"]["iteration"])
-    reference.folder.write_config(config_yaml(config))
-    return training.execute()
+    with RunLock(reference.folder.path):
+        config = load_config(_stored_config(reference), overrides)
+        check_names(config)
+        checkpoint = reference.load_checkpoint()
+        screen = _screen(config, console)
+        return TrainingRun(config, reference.folder, screen, checkpoint).execute()
 
 
 def evaluate(
@@ -114,7 +118,7 @@ def evaluate(
     config = load_config(_stored_config(reference))
     state = reference.load_checkpoint()
     if video_folder is not None:
-        first_seed = config.seed + EVALUATION_SEED_OFFSET if seed is None else seed
+        first_seed = evaluation_seed(config) if seed is None else seed
         for env in config.env_configs:
             policy = DeployedPolicy(config, env, state, first_seed)
             record_videos(

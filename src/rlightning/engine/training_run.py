@@ -11,20 +11,24 @@ from typing import Any
 from rich.console import Console
 
 from rlightning.config.run_config import RunConfig
+from rlightning.config.yaml_text import config_yaml
 from rlightning.engine.assembly import Assembly, AssemblyPlan, assemble
 from rlightning.engine.checkpoint import CheckpointStore
 from rlightning.engine.checkpoint_hook import CheckpointHook
-from rlightning.engine.evaluation import evaluate_weights
+from rlightning.engine.evaluation import evaluate_weights, evaluation_seed
 from rlightning.engine.evaluation_engine import EvaluationResult
 from rlightning.engine.evaluation_hook import EvaluationHook
 from rlightning.engine.hooks import HookChain
 from rlightning.engine.iteration_summary import IterationSummary
+from rlightning.engine.kept_checkpoint import advice_to_go_on, notes_kept_checkpoint
 from rlightning.engine.outputs import create_recorder
 from rlightning.engine.progress import TrainingProgress
 from rlightning.engine.recording_hook import RecordingHook
+from rlightning.engine.rewind import rewind
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_state import RunState
 from rlightning.engine.stop_request import StopRequest
+from rlightning.engine.stored_evaluation import StoredEvaluation
 from rlightning.engine.sync_engine import SyncRLEngine
 from rlightning.metrics.recorder import Recorder
 
@@ -98,14 +102,22 @@ class TrainingRun:
         environments, policies = assembly.environments, assembly.policies
         state = RunState(environments, policies, self._progress, self._recorder)
         if self._checkpoint is not None:
-            state.restore(self._checkpoint)
+            self._go_on_from(self._checkpoint, state)
         summary = IterationSummary(environments, policies, self._progress)
         hooks = self._hooks(state, self._recorder)
         engine = SyncRLEngine(environments, policies, self._progress, summary, hooks)
         with self._recorder, StopRequest(self._announce) as stop:
-            engine.run(lambda: stop.is_requested)
+            with notes_kept_checkpoint(self._folder):
+                engine.run(lambda: stop.is_requested)
             was_interrupted = stop.is_requested and not self._progress.is_complete
         return was_interrupted, state.capture()
+
+    def _go_on_from(self, checkpoint: Mapping[str, Any], state: RunState) -> None:
+        """Restore the state; only when that has succeeded, change the run's folder."""
+        state.restore(checkpoint)
+        progress = self._progress
+        rewind(self._folder, progress.iteration, keep_evaluation=progress.is_complete)
+        self._folder.write_config(config_yaml(self._config))
 
     def _hooks(self, state: RunState, recorder: Recorder) -> HookChain:
         settings = self._config.engine
@@ -131,10 +143,19 @@ class TrainingRun:
         num_episodes = self._config.engine.final_evaluation_episodes
         if not num_episodes:
             return None
-        return evaluate_weights(self._config, state, num_episodes)
+        seed = evaluation_seed(self._config)
+        with notes_kept_checkpoint(self._folder):
+            result = evaluate_weights(self._config, state, num_episodes, seed=seed)
+        StoredEvaluation.of(result, self._progress, seed=seed, deterministic=True).write(
+            self._folder.evaluation_path
+        )
+        return result
 
     def _close_displays(self, report: str) -> None:
         self._recorder.close()
+        advice = advice_to_go_on(self._folder)
+        if advice is not None:
+            self._announce(advice)
 
     def _announce(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)

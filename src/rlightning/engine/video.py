@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from rlightning.errors import EvaluationError, MissingExtraError
 from rlightning.registry import import_object
 
 NUM_FILMED_EPISODES = 3
+RENDER_MODE = "rgb_array"
 
 
 def record_videos(
@@ -37,30 +40,44 @@ def record_videos(
         EvaluationError: If the environment cannot draw.
     """
     prefix = re.sub(r"[^A-Za-z0-9._-]+", "-", env.id)
-    filmed = _filmed(env, folder, prefix)
-    try:
-        for episode in range(num_episodes):
-            _play(filmed, policy, seed + episode, deterministic)
-    except DependencyNotInstalled as error:
-        raise _missing_extra(error) from error
-    finally:
+    _refuse_what_cannot_draw(env)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as workplace:
+        studio = Path(workplace, "films")  # one that is there already brings a warning
+        filmed = _filmed(env, studio, prefix)
+        try:
+            for episode in range(num_episodes):
+                _play(filmed, policy, seed + episode, deterministic)
+        except DependencyNotInstalled as error:
+            filmed.unwrapped.close()  # to close a film without a picture brings a warning
+            raise _missing_extra(error) from error
         filmed.close()
-    return sorted(folder.glob(f"{prefix}-episode-*.mp4"))
+        return [_moved(film, folder) for film in sorted(studio.glob("*.mp4"))]
 
 
-def _filmed(env: EnvConfig, folder: Path, prefix: str) -> gymnasium.Env[Any, Any]:
+def _moved(film: Path, folder: Path) -> Path:
+    return Path(shutil.move(film, folder / film.name))
+
+
+def _refuse_what_cannot_draw(env: EnvConfig) -> None:
+    plain = gymnasium.make(find_env_spec(env.id), **env.kwargs)
+    modes = plain.metadata.get("render_modes") or ()
+    plain.close()
+    if RENDER_MODE not in modes:
+        raise EvaluationError(
+            f"expected environment {env.id!r} to draw itself with render_mode {RENDER_MODE!r}, "
+            f"got the modes {', '.join(modes) or 'none'}; evaluate it without a video"
+        )
+
+
+def _filmed(env: EnvConfig, studio: Path, prefix: str) -> gymnasium.Env[Any, Any]:
     try:
-        played = gymnasium.make(find_env_spec(env.id), render_mode="rgb_array", **env.kwargs)
+        played = gymnasium.make(find_env_spec(env.id), render_mode=RENDER_MODE, **env.kwargs)
         for path in env.wrappers:
             played = import_object(path)(played)  # type: ignore[operator]
-        return RecordVideo(played, str(folder), episode_trigger=lambda _: True, name_prefix=prefix)
+        return RecordVideo(played, str(studio), episode_trigger=lambda _: True, name_prefix=prefix)
     except (DependencyNotInstalled, ImportError) as error:
         raise _missing_extra(error) from error
-    except (TypeError, ValueError) as error:
-        raise EvaluationError(
-            f"expected environment {env.id!r} to draw itself with render_mode 'rgb_array', "
-            f"got {type(error).__name__}: {error}; evaluate it without a video"
-        ) from error
 
 
 def _play(

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias, cast
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import DependencyNotInstalled
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import VectorEnv
 
 from rlightning.config.env_config import EnvConfig
+from rlightning.env.checked_sync_env import AnyEnv, CheckedSyncEnv
 from rlightning.env.envpool_vector_env import ENVPOOL_PREFIX, make_envpool
 from rlightning.errors import (
     ConfigError,
@@ -22,7 +23,6 @@ from rlightning.errors import (
 )
 from rlightning.registry import did_you_mean, import_object
 
-AnyEnv: TypeAlias = gymnasium.Env[Any, Any]
 Wrapper: TypeAlias = Callable[[AnyEnv], AnyEnv]
 
 EXTRA_OF_PART = {"mujoco": "mujoco", "ale": "atari", "ale_py": "atari", "envpool": "envpool"}
@@ -63,8 +63,21 @@ def _maker(config: EnvConfig) -> Callable[[], VectorEnv[Any, Any, Any]]:
     spec = find_env_spec(config.id)
     if _is_native(config, spec):
         return partial(_make_native, config, spec)
-    wrappers = [_import_wrapper(path) for path in config.wrappers]
+    wrappers = [find_wrapper(path) for path in config.wrappers]
     return partial(_make_sync, config, spec, wrappers)
+
+
+def require_environment(env_id: str) -> None:
+    """Refuse an id that means nothing here; nothing is made.
+
+    Raises:
+        EnvironmentFailedError: If the module or the id is unknown.
+        MissingExtraError: If a package is missing, as far as it can be known before.
+    """
+    if env_id.startswith(ENVPOOL_PREFIX):
+        _import_module(env_id, "envpool")
+    else:
+        find_env_spec(env_id)
 
 
 def find_env_spec(env_id: str) -> EnvSpec:
@@ -81,10 +94,14 @@ def find_env_spec(env_id: str) -> EnvSpec:
         _import_module(env_id, module_name)
     spec = gymnasium.registry.get(name)
     if spec is None:
+        advice = (
+            f"let module {module_name!r} register it with gymnasium.register"
+            if module_name
+            else "write 'module:Env-v0' to import the module that registers it"
+        )
         raise EnvironmentFailedError(
             f"expected the id of an environment, got {env_id!r}, which is not registered"
-            f"{did_you_mean(name, gymnasium.registry)}; "
-            "write 'module:Env-v0' to import the module that registers it"
+            f"{did_you_mean(name, gymnasium.registry)}; {advice}"
         )
     return spec
 
@@ -107,8 +124,8 @@ def _missing_package(env_id: str, source: object, error: ImportError | Exception
         if part in EXTRA_OF_PART:
             extra = EXTRA_OF_PART[part]
             return MissingExtraError(
-                f"environment {env_id!r} needs the extra {extra!r}, got: {error}; "
-                f"install it with: pip install 'rlightning[{extra}]'"
+                f"environment {env_id!r} expects the packages of the extra {extra!r}, got: "
+                f"{error.__cause__ or error}; install them with: pip install 'rlightning[{extra}]'"
             )
     return EnvironmentFailedError(
         f"expected the packages of environment {env_id!r} to be installed, "
@@ -157,22 +174,19 @@ def _make_sync(
             envs.append(gymnasium.make(spec, disable_env_checker=True, **config.kwargs))
             for wrap in wrappers:
                 envs[-1] = wrap(envs[-1])
-        return SyncVectorEnv(
-            [partial(_same, env) for env in envs],
-            copy=False,  # the worker copies every batch into its fragment
-            autoreset_mode=AutoresetMode.DISABLED,
-        )
+        return CheckedSyncEnv(envs)
     except BaseException:
         for env in envs:
             env.close()
         raise
 
 
-def _same(env: AnyEnv) -> AnyEnv:
-    return env
+def find_wrapper(path: str) -> Wrapper:
+    """Import a wrapper.
 
-
-def _import_wrapper(path: str) -> Wrapper:
+    Raises:
+        ConfigError: If it cannot be imported, or cannot be called.
+    """
     wrapper = import_object(path)
     if not callable(wrapper):
         raise ConfigError(

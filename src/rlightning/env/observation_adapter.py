@@ -13,6 +13,8 @@ from rlightning.errors import ShapeError, SpaceError
 from rlightning.types import Array
 
 SUPPORTED = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict or Tuple of these"
+MAX_SHOWN = 60
+"""Characters of a space in a message."""
 
 LeafSpace: TypeAlias = Box | Discrete | MultiDiscrete | MultiBinary
 
@@ -150,10 +152,15 @@ def _leaves_of(space: Any, keys: tuple[Any, ...]) -> list[tuple[tuple[Any, ...],
     if not children:
         where = f" at {'.'.join(map(str, keys))!r}" if keys else ""
         raise SpaceError(
-            f"expected an observation space of {SUPPORTED}, got {space}{where}; "
+            f"expected an observation space of {SUPPORTED}, got {_shortened(space)}{where}; "
             "put a wrapper around the environment that gives one of these"
         )
     return [leaf for key, child in children for leaf in _leaves_of(child, (*keys, key))]
+
+
+def _shortened(space: Space[Any]) -> str:
+    text = str(space)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def _flat_space(space: LeafSpace) -> Box:

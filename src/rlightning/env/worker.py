@@ -18,7 +18,13 @@ from rlightning.env.observation_adapter import create_observation_adapter
 from rlightning.env.simulator import AnyVectorEnv, create_simulator
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import EnvId, format_env_id
-from rlightning.errors import CheckpointError, EnvironmentFailedError, RLightningError, ShapeError
+from rlightning.errors import (
+    CheckpointError,
+    EnvironmentFailedError,
+    RLightningError,
+    ShapeError,
+    SpaceError,
+)
 from rlightning.types import ActionBatch, Array, FloatArray, Fragment, ObservationBatch
 
 ENV_PREFIX = "env"
@@ -63,8 +69,10 @@ class EnvWorker:
         self._vector_env = make_vector_env(config)
         try:
             self._adapt(self._vector_env, config.flatten_observation)
-        except Exception:
+        except Exception as error:
             self._vector_env.close()
+            if isinstance(error, SpaceError):
+                raise SpaceError(f"environment {self._name!r} ({self.env_id}): {error}") from error
             raise
 
     def _adapt(self, vector_env: AnyVectorEnv, flatten: bool) -> None:
@@ -241,7 +249,7 @@ class EnvWorker:
         if not isinstance(error, RLightningError):
             what = (
                 f"expected an answer, got {type(error).__name__}: {error}; "
-                "look at the environment's own traceback"
+                "correct the environment; the option --debug shows its traceback"
             )
         return EnvironmentFailedError(f"{self.describe_activity()}: {what}", worker_id=self.env_id)
 

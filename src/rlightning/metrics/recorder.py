@@ -94,6 +94,6 @@ def _guarded(sink: Sink, verb: str, action: Callable[[], None]) -> None:
         action()
     except Exception as error:
         raise MetricsError(
-            f"metrics sink {sink.name!r} failed to {verb}: {type(error).__name__}: {error}; "
-            "mend the cause or switch this output off under 'logging', then resume the run"
+            f"expected metrics sink {sink.name!r} to {verb}, got {type(error).__name__}: {error}; "
+            "mend the cause, or switch this output off under 'logging', then resume the run"
         ) from error

@@ -31,7 +31,7 @@ class WandbSink(Sink):
         self._project = project
         self._folder = folder
         self._settings = dict(settings)
-        self._wandb = _import_wandb()
+        self._wandb = import_wandb()
         self._run: Any = None
 
     def start(self) -> None:
@@ -58,11 +58,16 @@ class WandbSink(Sink):
             self._run = None
 
 
-def _import_wandb() -> Any:
+def import_wandb() -> Any:
+    """Return the package.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
     try:
         return importlib.import_module("wandb")
     except ImportError as error:
         raise MissingExtraError(
-            "logging.wandb=true expects the package 'wandb', which is not installed; "
-            "run: pip install 'rlightning[wandb]', or set logging.wandb=false"
+            f"Weights & Biases expects the package of the extra 'wandb', got: {error}; "
+            "install it with: pip install 'rlightning[wandb]', or set logging.wandb=false"
         ) from error

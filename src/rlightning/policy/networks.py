@@ -12,7 +12,7 @@ from gymnasium.spaces import Box, Space
 from torch import Tensor, nn
 
 from rlightning.config.policy_config import PolicyConfig
-from rlightning.errors import SpaceError
+from rlightning.errors import ConfigError, SpaceError
 from rlightning.registry import Registry
 
 NetworkFactory: TypeAlias = Callable[[Box, PolicyConfig], nn.Module]
@@ -54,7 +54,7 @@ def create_network(observation_space: Space[Any], config: PolicyConfig) -> nn.Mo
 
     Raises:
         SpaceError: If no network knows what to do with the space.
-        ConfigError: If the name is unknown.
+        ConfigError: If the name is unknown, or what it means makes nothing.
     """
     if not isinstance(observation_space, Box):
         raise SpaceError(
@@ -65,7 +65,27 @@ def create_network(observation_space: Space[Any], config: PolicyConfig) -> nn.Mo
     name = config.network
     if name == "auto":
         name = "cnn" if is_image(observation_space) else "mlp"
-    return NETWORKS.get(name)(observation_space, config)
+    return _factory(name)(observation_space, config)
+
+
+def require_network(name: str) -> None:
+    """Refuse a name that means no network.
+
+    Raises:
+        ConfigError: If the name is unknown, or what it means makes nothing.
+    """
+    if name != "auto":
+        _factory(name)
+
+
+def _factory(name: str) -> NetworkFactory:
+    factory = NETWORKS.get(name)
+    if not callable(factory):
+        raise ConfigError(
+            f"expected a class or function as network {name!r}, got {factory!r}; "
+            "name what makes the network"
+        )
+    return factory
 
 
 def is_image(space: Box) -> bool:

@@ -106,19 +106,18 @@ class PolicyPool:
         _, router = self.membership.for_routing()
         if not isinstance(router, SyncRouter):
             return self._counted(env_id, self._send_by_load(env_id, observation))
+        asked_at = self._clock()
         policy = self._selected(router, env_id)
+        waited_seconds = self._clock() - asked_at
         task = self._submitter.submit(policy.handle, ACT, observation)
-        return self._counted(env_id, (task, policy))
+        return self._counted(env_id, (task, policy), waited_seconds)
 
     def _selected(self, router: SyncRouter, env_id: str) -> EvalPolicy:
-        asked_at = self._clock()
         try:
             policy: EvalPolicy = router.select_policy(env_id)
         except RoutingValueError:
             self.membership.for_routing()  # the last one may have left while this one waited
             raise
-        with self._count_lock:
-            self._router_wait_seconds += self._clock() - asked_at
         return policy
 
     def _send_by_load(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
@@ -130,8 +129,9 @@ class PolicyPool:
                 self._submitter, choice.candidates_at_home, least_loaded, ACT, observation
             )
 
-    def _counted(self, env_id: str, attempt: Attempt) -> Attempt:
+    def _counted(self, env_id: str, attempt: Attempt, waited_seconds: float = 0.0) -> Attempt:
         with self._count_lock:
+            self._router_wait_seconds += waited_seconds
             self._tasks[env_id, attempt[1].replica_id] += 1
         return attempt
 

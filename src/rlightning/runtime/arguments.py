@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from rlightning.runtime.base import Task
-
-
-def has_task(arguments: Iterable[Any]) -> bool:
-    """Return whether one of the arguments is a task."""
-    for argument in arguments:  # noqa: SIM110 - a generator would double the time of a call
-        if isinstance(argument, Task):
-            return True
-    return False
 
 
 def argument_tasks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Task[Any]]:
@@ -32,11 +23,9 @@ def resolved_arguments(
     Raises:
         BaseException: The error of the first task that failed.
     """
-    return (
-        tuple(_resolved(argument) for argument in args),
-        {name: _resolved(argument) for name, argument in kwargs.items()},
-    )
-
-
-def _resolved(argument: Any) -> Any:
-    return argument.result() if isinstance(argument, Task) else argument
+    positional = tuple([each.result() if isinstance(each, Task) else each for each in args])
+    if not kwargs:
+        return positional, kwargs
+    return positional, {
+        name: each.result() if isinstance(each, Task) else each for name, each in kwargs.items()
+    }

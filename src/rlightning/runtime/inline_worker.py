@@ -8,7 +8,7 @@ from typing import Any
 
 from rlightning.clock import Clock
 from rlightning.errors import WorkerDiedError
-from rlightning.runtime.arguments import has_task, resolved_arguments
+from rlightning.runtime.arguments import resolved_arguments
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, WorkerSpec
 from rlightning.runtime.finished_task import FinishedTask
 from rlightning.runtime.gathered import GatherRule, gather_rules_of, gathered_answers, only_argument
@@ -76,7 +76,7 @@ class InlineWorker(WorkerHandle):
         with self._lock:
             outer = self.running
             try:
-                if has_task(args) or (kwargs and has_task(kwargs.values())):
+                if args or kwargs:
                     args, kwargs = resolved_arguments(args, kwargs)
                 if self._death is not None:
                     raise died_error(self.worker_id, self.incarnation, self._death)

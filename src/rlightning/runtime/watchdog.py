@@ -56,8 +56,9 @@ def hang_report(watches: list[Watch], now: float) -> str | None:
 def end_process(report: str) -> None:
     """Print the report and the stacks of all threads to stderr and end the process."""
     sys.stderr.write(
-        f"{report}\nThe process ends now, because a call that runs on the main thread cannot be "
-        "interrupted. Raise the limit, or look at the stacks below for what hangs.\n"
+        f"error: {report}\nThe process ends now, because a call that runs on the main thread "
+        "cannot be interrupted. Look at the stacks below for what hangs, or raise its limit "
+        "(env.timeout_seconds, routing.timeout_seconds).\n"
     )
     sys.stderr.flush()
     faulthandler.dump_traceback(file=sys.stderr, all_threads=True)

@@ -34,7 +34,7 @@ def _check_names(state: Mapping[str, Tensor], targets: Mapping[str, Tensor]) -> 
         if name not in targets:
             hint = did_you_mean(name, targets)
             raise WeightsError(
-                f"weights {name!r} are not known to this network{hint}; "
+                f"expected weights of this network, got {name!r}{hint}; "
                 "use those of a policy of the same configuration"
             )
     for name in targets:

@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from rlightning.cli.error_border import reports_errors, show_tracebacks
+from rlightning.engine.kept_checkpoint import GO_ON
 from rlightning.errors import ConfigError
 
 
@@ -48,10 +49,15 @@ def test_a_traceback_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str])
     assert message.endswith("error: wrong\n")
 
 
-def test_an_interrupt_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    code, message = _end_with(KeyboardInterrupt(), capsys)
+def test_an_error_of_a_run_with_a_checkpoint_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    interrupt = KeyboardInterrupt()
+    interrupt.add_note("raised in worker 'env-0'")
+    interrupt.add_note(f"{GO_ON}runs/boat")
+    code, message = _end_with(interrupt, capsys)
     assert code == 130
-    assert "rlightning resume latest" in message
+    assert message == f"error: interrupted at once\n{GO_ON}runs/boat\n"
 
 
 @pytest.mark.parametrize("signal", [typer.Exit(4), typer.Abort(), BrokenPipeError()])

@@ -11,7 +11,10 @@ import pytest
 from rlightning.cli.report import write_report
 from rlightning.cli.report_page.page import page
 from rlightning.cli.report_page.run_data import read_run
+from rlightning.engine.evaluation_engine import EvaluationResult
+from rlightning.engine.progress import TrainingProgress
 from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.stored_evaluation import StoredEvaluation
 from rlightning.errors import RunFolderError
 from rlightning.metrics.json_lines import JsonLines
 from rlightning.metrics.recorder import Recorder
@@ -197,3 +200,15 @@ def test_a_report_that_cannot_be_written_is_one_clear_error(tmp_path):
 
     with pytest.raises(RunFolderError, match="cannot write"):
         write_report(folder.path)
+
+
+def test_the_final_evaluation_stands_among_the_facts(tmp_path):
+    folder = make_run(tmp_path, [create_iteration_report(1)])
+    assert "final evaluation" not in words_of(folder)
+    progress = TrainingProgress(total_env_steps=100)
+    result = EvaluationResult(returns=(480.0, 500.0), lengths=(480, 500))
+    StoredEvaluation.of(result, progress, seed=7, deterministic=True).write(folder.evaluation_path)
+
+    words = words_of(folder)
+    assert words[words.index("final evaluation") + 1].startswith("490")
+    assert words[words.index("final evaluation") + 1].endswith("over 2 episodes")

@@ -11,13 +11,13 @@ from rlightning.errors import ConfigError
 def _faults(*overrides: str, source: object = "cartpole-ppo") -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load_config(source, overrides)  # type: ignore[arg-type]
-    return [line.strip() for line in str(caught.value).splitlines()[1:]]
+    return [line.strip() for line in str(caught.value).splitlines()[1:-1]]
 
 
 @pytest.mark.parametrize(
     ("override", "fault"),
     [
-        ("routing.tpye=1", "routing.tpye: unknown key (did you mean 'type'?); expected one of"),
+        ("routing.tpye=1", "routing.tpye: unknown key (did you mean 'type'?)"),
         ("algorithm.lerning_rate=1", "unknown key (did you mean 'learning_rate'?)"),
         ("engin.type=sync", "engin: unknown key (did you mean 'engine'?)"),
         ("learning_rate=1", "learning_rate: unknown key (did you mean 'algorithm.learning_rate'?)"),
@@ -40,7 +40,9 @@ def _faults(*overrides: str, source: object = "cartpole-ppo") -> list[str]:
         ("policy.hidden_sizes=64", "policy.hidden_sizes: expected a list, got 64"),
         ("policy.hidden_sizes=[64, 0]", "policy.hidden_sizes.1: expected a number greater"),
         ("logging.wandb=perhaps", "logging.wandb: expected true or false, got 'perhaps'"),
-        ("name=a/b", "name: expected a text of the form"),
+        ("name=a/b", "name: expected a name of letters, digits, '.', '_' and '-', got 'a/b'"),
+        ("policy.device=gpu", "policy.device: expected auto, cpu, cuda or cuda:<index>, got"),
+        ("env.wrappers=[Limit]", "env.wrappers.0: expected an import path 'package.module:Name'"),
         ("algorithm=3", "algorithm: expected a block of settings as key: value, got 3"),
         ("routing.spill_margin=1", "routing: spill_margin 1 has no effect"),
         ("algorithm.minibatch_size=257", "expected algorithm.minibatch_size of at most 256"),
@@ -59,9 +61,7 @@ def test_all_faults_are_told_at_once() -> None:
 
 def test_a_fault_in_a_list_of_environments_has_its_number() -> None:
     blocks = {"env": [{"id": "A"}, {"id": "B", "num_env": 2}]}
-    assert _faults(source=blocks)[0].startswith(
-        "env.1.num_env: unknown key (did you mean 'num_envs'?); expected one of id, num_workers"
-    )
+    assert _faults(source=blocks) == ["env.1.num_env: unknown key (did you mean 'num_envs'?)"]
 
 
 def test_an_environment_that_is_not_given_is_asked_for() -> None:

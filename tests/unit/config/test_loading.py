@@ -102,3 +102,9 @@ def test_the_message_names_the_source_and_counts_the_faults(tmp_path: Path) -> N
         load_config(path)
     with pytest.raises(ConfigError, match="2 faults in the configuration:"):
         load_config({"a": 1, "env": {"id": "A"}, "b": 2})
+
+
+def test_an_infinite_argument_of_an_environment_stays_infinite() -> None:
+    config = load_config("cartpole-ppo", ["env.kwargs.limit=.inf"])
+    assert config.env_configs[0].kwargs == {"limit": float("inf")}
+    assert load_config(config).env_configs[0].kwargs == {"limit": float("inf")}

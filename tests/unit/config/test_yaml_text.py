@@ -34,7 +34,7 @@ def test_a_file_that_is_missing_is_told_with_the_nearest_name(tmp_path: Path) ->
     (tmp_path / "walker.yaml").write_text("seed: 1\n")
     with pytest.raises(ConfigError, match=r"does not exist .did you mean 'walker.yaml'"):
         read_yaml_file(tmp_path / "wlker.yaml")
-    with pytest.raises(ConfigError, match=r"does not exist$"):
+    with pytest.raises(ConfigError, match=r"does not exist; correct the path"):
         read_yaml_file(tmp_path / "nowhere" / "walker.yaml")
 
 

@@ -7,7 +7,10 @@ import pytest
 from rlightning.engine.checkpoint import CheckpointStore
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_reference import find_run
+from rlightning.engine.run_state import PARTS_OF_A_STATE
 from rlightning.errors import CheckpointError, RunFolderError
+
+STATES = [dict.fromkeys(PARTS_OF_A_STATE, number) for number in (1, 2)]
 
 
 @pytest.fixture
@@ -19,21 +22,21 @@ def folder(tmp_path) -> RunFolder:
 
 def test_a_run_means_its_newest_checkpoint(folder, tmp_path) -> None:
     store = CheckpointStore(folder.checkpoints_path)
-    store.save({"number": 1}, 1)
-    store.save({"number": 2}, 2)
+    store.save(STATES[0], 1)
+    store.save(STATES[1], 2)
     for reference in (folder.path, "latest", "boat", folder.path.name):
         found = find_run(reference, tmp_path)
         assert found.folder.path == folder.path
-        assert found.load_checkpoint() == {"number": 2}
+        assert found.load_checkpoint() == STATES[1]
 
 
 def test_a_checkpoint_means_itself(folder, tmp_path) -> None:
     store = CheckpointStore(folder.checkpoints_path)
-    first = store.save({"number": 1}, 1)
-    store.save({"number": 2}, 2)
+    first = store.save(STATES[0], 1)
+    store.save(STATES[1], 2)
     found = find_run(first, tmp_path)
     assert found.folder.path == folder.path
-    assert found.load_checkpoint() == {"number": 1}
+    assert found.load_checkpoint() == STATES[0]
 
 
 def test_a_checkpoint_that_is_not_there_is_refused(folder, tmp_path) -> None:
@@ -43,4 +46,10 @@ def test_a_checkpoint_that_is_not_there_is_refused(folder, tmp_path) -> None:
 
 def test_a_run_without_checkpoints_has_nothing_to_load(folder, tmp_path) -> None:
     with pytest.raises(CheckpointError, match="got none"):
+        find_run("latest", tmp_path).load_checkpoint()
+
+
+def test_a_checkpoint_that_holds_no_run_is_refused(folder, tmp_path) -> None:
+    CheckpointStore(folder.checkpoints_path).save({"kinds": [], "progress": {}}, 1)
+    with pytest.raises(CheckpointError, match="got none of learner, environments, recorder"):
         find_run("latest", tmp_path).load_checkpoint()

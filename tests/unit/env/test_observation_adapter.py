@@ -116,7 +116,7 @@ def test_an_unsupported_space_is_refused_with_what_is_supported(space) -> None:
         SpaceError, match="expected an observation space of Box, Discrete"
     ) as caught:
         create_observation_adapter(space, flatten=True)
-    assert str(space) in str(caught.value)
+    assert str(space)[:50] in str(caught.value)
 
 
 def test_an_unsupported_part_is_named_by_its_place() -> None:

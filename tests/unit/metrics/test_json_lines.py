@@ -47,7 +47,7 @@ def test_a_full_disk_ends_the_run_with_an_error_that_names_the_file():
     recorder.start()
     with pytest.raises(MetricsError, match=r"/dev/full.*No space left on device"):
         recorder.record(create_iteration_report())
-    with pytest.raises(MetricsError, match="failed to close"):
+    with pytest.raises(MetricsError, match="to close, got"):
         recorder.close()
     recorder.close()
 

@@ -57,7 +57,7 @@ def test_the_same_version_again_changes_nothing():
         (nn.Linear(4, 2), r"'weight' of shape \(2, 3\) .* got \(2, 4\)"),
         (nn.Linear(3, 2, bias=False), "expected weights 'bias', got none"),
         (nn.Linear(3, 2).double(), "torch.float32, got .* torch.float64"),
-        (nn.Sequential(nn.Linear(3, 2)), "'0.weight' are not known .*did you mean 'weight'"),
+        (nn.Sequential(nn.Linear(3, 2)), "got '0.weight' .*did you mean 'weight'"),
     ],
 )
 def test_weights_of_another_network_are_refused_and_change_nothing(source, message):

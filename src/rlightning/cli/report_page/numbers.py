@@ -43,6 +43,7 @@ def facts(run: RunData) -> list[tuple[str, str]]:
         ("time", readable_duration(seconds)),
         ("steps per second", readable_count(steps / max(seconds, 1e-9))),
         *_return_facts(run),
+        *_evaluation_facts(run),
     ]
 
 
@@ -110,6 +111,14 @@ def _return_facts(run: RunData) -> list[tuple[str, str]]:
         entries.append((f"last return {environment}".strip(), value))
         entries.append((f"best return {environment}".strip(), readable_value(np.nanmax(means))))
     return entries
+
+
+def _evaluation_facts(run: RunData) -> list[tuple[str, str]]:
+    evaluation = run.evaluation
+    if evaluation is None:
+        return []
+    spread = f"{readable_value(evaluation.mean)} ± {readable_value(evaluation.std)}"
+    return [("final evaluation", f"{spread} over {readable_count(evaluation.episodes)} episodes")]
 
 
 def _metric_row(run: RunData, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a report is made from: the metrics and the settings of one run, nothing else."""
+"""What a report is made from: metrics, settings and final evaluation of one run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import yaml
 from numpy.typing import NDArray
 
 from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.stored_evaluation import StoredEvaluation, read_evaluation
 from rlightning.errors import RunFolderError
 from rlightning.metrics.iteration_report import Row
 from rlightning.metrics.json_lines import read_metrics
@@ -37,12 +38,14 @@ class RunData:
         config_text: Resolved settings, YAML.
         rows: One for each iteration, in order; of an iteration that was repeated, the last.
         num_unreadable: Lines of the metrics file that could not be read.
+        evaluation: Of the final weights; None if the run has none.
     """
 
     name: str
     config_text: str
     rows: tuple[Row, ...]
     num_unreadable: int
+    evaluation: StoredEvaluation | None = None
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return one metric over all iterations, NaN where it is missing. Shape: (iterations,)."""
@@ -109,7 +112,13 @@ def read_run(folder: RunFolder) -> RunData:
             "wait for the first iteration of the run"
         )
     rows = tuple(by_iteration[iteration] for iteration in sorted(by_iteration))
-    return RunData(folder.path.resolve().name, folder.read_config(), rows, metrics.num_unreadable)
+    return RunData(
+        folder.path.resolve().name,
+        folder.read_config(),
+        rows,
+        metrics.num_unreadable,
+        read_evaluation(folder.evaluation_path),
+    )
 
 
 def _is_of_algorithm(name: str) -> bool:

@@ -22,11 +22,9 @@ from rlightning.dispatch.node_routes import NodeRoutes
 from rlightning.dispatch.policy_nodes import PolicyNodes
 from rlightning.dispatch.policy_pool import NoPool, PolicyPool
 from rlightning.dispatch.policy_pool_errors import checked_policies, short_repr
-from rlightning.dispatch.router_factory import RouterFactories, RouterFactory, build_router
+from rlightning.dispatch.router_factory import ROUTER_TYPES, RouterFactory, build_router
 from rlightning.dispatch.tie_break import LOWEST, TieBreak
 from rlightning.placement.topology import Topology
-
-_FACTORIES = RouterFactories(("sync", "async"))
 
 
 class AsyncRouter(ABC):
@@ -269,7 +267,7 @@ def create_router(
         RoutingValueError: If the mode, the type or an option is unknown, or a distribution is
             needed and there is none.
     """
-    factory = _FACTORIES.find(rollout_mode, router_type)
+    factory = ROUTER_TYPES.find(rollout_mode, router_type)
     router: SyncRouter | AsyncRouter = build_router(
         factory, eval_policies, global_resource_manager, options
     )
@@ -286,7 +284,7 @@ def register_router(rollout_mode: str, router_type: str, factory: RouterFactory 
         RoutingValueError: If the mode is unknown, the type is taken or the path malformed.
         RoutingTypeError: If the factory is neither callable nor a string.
     """
-    _FACTORIES.register(rollout_mode, router_type, factory)
+    ROUTER_TYPES.register(rollout_mode, router_type, factory)
 
 
 register_router("sync", "simple", SyncSimpleRouter)
