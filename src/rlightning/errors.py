@@ -71,6 +71,10 @@ class WorkerDiedError(WorkerError):
     """The worker is gone: its calls cannot be answered any more."""
 
 
+class WorkerLostError(WorkerDiedError):
+    """A worker died and is not restarted: its budget is spent, or nobody can take its place."""
+
+
 class TaskCancelledError(WorkerError):
     """The call was cancelled before it ran."""
 

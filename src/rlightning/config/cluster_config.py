@@ -48,6 +48,18 @@ class ClusterConfig(ConfigBlock):
     torch_threads: int = Field(
         1, ge=1, description="Threads that torch uses for one operation on the CPU."
     )
+    max_restarts: int = Field(
+        3,
+        ge=0,
+        description="How often each environment worker and each replica that dies is started "
+        "again before the run ends with an error.",
+    )
+    restart_backoff_seconds: float = Field(
+        1.0,
+        ge=0,
+        description="Least time in seconds between the first and the second restart of a worker; "
+        "twice that before the third, and so on.",
+    )
     placement: PlacementConfig = Field(
         default_factory=PlacementConfig,
         description="On which node of a cluster each worker lives.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -18,8 +18,10 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.config.run_config import RunConfig
 from rlightning.dispatch.ledger import Ledger
 from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.engine.restart_budget import RestartBudget
 from rlightning.engine.router_choice import router_factory
 from rlightning.engine.runtime_choice import create_runtime, node_to_ask_for
+from rlightning.engine.supervisor import Staff, Supervisor
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
@@ -48,12 +50,14 @@ class Assembly:
         environments: All environment workers.
         policies: All replicas and the learner.
         ledger: What is in flight.
+        replica_specs: What each replica was started with, by id.
     """
 
     runtime: Runtime
     environments: EnvGroup
     policies: PolicyGroup
     ledger: Ledger
+    replica_specs: Mapping[str, WorkerSpec]
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +128,8 @@ def _assembled(config: RunConfig, plan: AssemblyPlan, runtime: Runtime) -> Assem
     )
     parts = _Parts(config, plan, runtime, environments, ledger)
     try:
-        return Assembly(runtime, environments, _create_policies(parts), ledger)
+        policies = _create_policies(parts)
+        return Assembly(runtime, environments, policies, ledger, parts.replica_specs)
     except BaseException:
         with suppress(RLightningError):
             environments.close()
@@ -147,6 +152,16 @@ def _create_policies(parts: _Parts) -> PolicyGroup:
     return PolicyGroup(pools, kinds, learner, submitter, config.engine.update_timeout_seconds)
 
 
+def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
+    """Return what brings the workers of a run back when they die."""
+    staff = Staff(
+        assembly.runtime, assembly.environments, assembly.policies, assembly.replica_specs
+    )
+    cluster = config.cluster
+    budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)
+    return Supervisor(staff, budget)
+
+
 def policy_factory(config: RunConfig, kind: SpaceKind) -> Callable[[], Policy]:
     """Return what makes a policy for a kind of environment, the same weights each time."""
     return partial(create_actor_critic, kind, config.policy, config.seed)
@@ -161,6 +176,7 @@ class _Parts:
     runtime: Runtime
     environments: EnvGroup
     ledger: Ledger
+    replica_specs: dict[str, WorkerSpec] = field(default_factory=dict)
 
 
 def _create_pool(
@@ -170,6 +186,7 @@ def _create_pool(
     first = pool_number * num_replicas
     kind = parts.environments.kinds[kind_name]
     specs = [_replica_spec(parts, f"eval-{first + i}", kind) for i in range(num_replicas)]
+    parts.replica_specs.update({spec.worker_id: spec for spec in specs})
     handles = list(parts.runtime.spawn_all(specs))
     own_env_ids = [
         env_id

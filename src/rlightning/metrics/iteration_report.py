@@ -37,6 +37,8 @@ class IterationReport:
         evaluation: Results of an evaluation, if one ran in this iteration.
         environments: Name of the environment by worker id; only needed where there are several,
             for then each one gets its own returns, as ``name/episode_return_mean``.
+        faults: What was lost and mended since the start of this process, by
+            ``<what>/<worker id>``; empty as long as no worker failed.
     """
 
     iteration: int
@@ -53,6 +55,7 @@ class IterationReport:
     policy_version: int
     evaluation: Mapping[str, float] | None = None
     environments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    faults: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def as_row(self, episode_summary: Mapping[str, Cell] | None = None) -> Row:
         """Return all numbers under flat names, safe for JSON: what is not finite becomes None.
@@ -85,6 +88,7 @@ class IterationReport:
             **{f"router/{reason}": count for reason, count in self.router_counts.items()},
             **{f"load/{replica_id}": load for replica_id, load in self.loads.items()},
             **{f"queue_wait_seconds/{worker_id}": value for worker_id, value in waits.items()},
+            **{f"faults/{what}": count for what, count in self.faults.items()},
             **{f"tasks/{env}/{replica}": count for (env, replica), count in self.tasks.items()},
         }
 

@@ -71,6 +71,13 @@ METRIC_NAMES: tuple[MetricName, ...] = (
     MetricName(
         "queue_wait_seconds/", "s", "Seconds that calls waited for room at a worker.", "routing"
     ),
+    MetricName(
+        "faults/",
+        "",
+        "Restarts of a worker, steps dropped with its fragments, or calls that another one had "
+        "to answer, so far; absent while there are none.",
+        "faults",
+    ),
     MetricName("tasks/", "tasks", "Requests of one worker answered by one replica.", "routing"),
 )
 """Every metric that RLightning itself writes; an algorithm may add names of its own."""

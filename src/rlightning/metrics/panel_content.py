@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -53,6 +54,8 @@ def draw_panel(content: PanelContent) -> Table:
     table.add_row("speed", _speed(report))
     table.add_row("time", ShareBar(report.time_shares))
     table.add_row("replicas", ShareBar(tasks_by_replica(report.tasks)))
+    if report.faults:
+        table.add_row("faults", fault_line(report.faults))
     if report.evaluation:
         table.add_row("evaluation", _evaluation(report.evaluation))
     return table
@@ -99,6 +102,21 @@ def _speed(report: IterationReport) -> Text:
     line.append(f"   iteration {report.iteration}", style="not bold")
     line.append(f"   policy version {report.policy_version}", style="not bold dim")
     return line
+
+
+def fault_line(faults: Mapping[str, int]) -> Text:
+    """Return what was lost and mended, such as ``2 restarts (env-1, eval-0)``."""
+    workers: dict[str, list[str]] = {}
+    totals: Counter[str] = Counter()
+    for name, count in faults.items():
+        what, _, worker_id = name.partition("/")
+        totals[what] += count
+        workers.setdefault(what, []).append(worker_id)
+    parts = (
+        f"{readable_count(count)} {what.replace('_', ' ')} ({', '.join(workers[what])})"
+        for what, count in totals.items()
+    )
+    return Text("   ".join(parts), style="yellow")
 
 
 def _evaluation(results: Mapping[str, float]) -> Text:

@@ -29,7 +29,7 @@ class FailoverJudge(Protocol):
         ...
 
     def send_elsewhere(
-        self, policy: EvalPolicy, error: Exception, tried: frozenset[str]
+        self, policy: EvalPolicy, error: Exception, tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
         """Take note of a failure; return the next attempt, or None if the error stands."""
         ...
@@ -79,7 +79,7 @@ class FailoverTask(QueuedTask):
         """Withdraw the attempt at hand if it has not begun."""
         return self._present.task.cancel()
 
-    def _follow(self, attempt: Attempt | None, tried: frozenset[str]) -> None:
+    def _follow(self, attempt: Attempt | None, tried: frozenset[EvalPolicy]) -> None:
         """Make attempts as long as they end at once; be called again when one ends later."""
         while attempt is not None:
             self._present.task, self._present.policy = attempt
@@ -87,10 +87,10 @@ class FailoverTask(QueuedTask):
             if not task.is_done():
                 task.add_done_callback(partial(self._go_on, attempt, tried))
                 return
-            tried |= {policy.replica_id}
+            tried |= {policy}
             attempt = self._next_attempt(attempt, tried)
 
-    def _go_on(self, attempt: Attempt, tried: frozenset[str], task: Task[Any]) -> None:
+    def _go_on(self, attempt: Attempt, tried: frozenset[EvalPolicy], task: Task[Any]) -> None:
         if _is_final(task):
             self._follow(attempt, tried)
         else:
@@ -99,7 +99,7 @@ class FailoverTask(QueuedTask):
             thread.daemon = True
             thread.start()
 
-    def _next_attempt(self, attempt: Attempt, tried: frozenset[str]) -> Attempt | None:
+    def _next_attempt(self, attempt: Attempt, tried: frozenset[EvalPolicy]) -> Attempt | None:
         """Return another attempt, or end with what this one has come to."""
         task, policy = attempt
         error = task.error()

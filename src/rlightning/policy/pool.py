@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.dispatch.circuit_breaker import BreakerLimits
 from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.errors import RoutingValueError
+from rlightning.errors import NoEvalPolicyError, RoutingValueError, WorkerLostError
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.failover import Attempt, FailoverTask, is_fault_of_another
 from rlightning.policy.membership import PoolMembership, RouterFactory
@@ -34,6 +34,10 @@ class PolicyPool:
 
     Thread-safe.
 
+    Attributes:
+        revive: Called, from any thread, when a request finds that nobody may be asked. Restarts
+            replicas if all have died; returns whether there is somebody now.
+
     Args:
         handles: The replicas, in the order of their eval ids.
         create_router: Makes the router for a list of eval policies.
@@ -50,6 +54,7 @@ class PolicyPool:
         limits: BreakerLimits | None = None,
         clock: Clock = monotonic_clock,
     ) -> None:
+        self.revive: Callable[[], bool] = lambda: False
         self._submitter = submitter
         members = [EvalPolicy(handle, submitter) for handle in handles]
         self.membership = PoolMembership(
@@ -60,6 +65,7 @@ class PolicyPool:
         self._count_lock = threading.Lock()
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[str] = Counter()
+        self._retried: Counter[str] = Counter()
         submitter.add_release_listener(self.membership.notify_available)
 
     def act(self, env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
@@ -72,12 +78,32 @@ class PolicyPool:
             RoutingTimeoutError: If no replica becomes free in time.
             DispatchTimeoutError: If the chosen replica has no room in time.
         """
-        task, policy = self._send_routed(env_id, observation)
+        task, policy = self._send_first(env_id, observation)
         if task.is_done() and task.error() is None:
             self.membership.record_success(policy)
             return task
         judge = _Judge(self, env_id, observation)
         return FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
+
+    def _send_first(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
+        while True:
+            try:
+                return self._send_routed(env_id, observation)
+            except NoEvalPolicyError as error:
+                self._revive(error)
+
+    def _revive(self, error: NoEvalPolicyError) -> None:
+        """Have dead replicas restarted, for a request that finds nobody.
+
+        Raises:
+            NoEvalPolicyError: If that is not possible.
+        """
+        try:
+            is_revived = self.revive()
+        except WorkerLostError as lost:
+            raise self.membership.nobody_left(lost) from lost
+        if not is_revived:
+            raise error
 
     def add(self, handle: WorkerHandle) -> None:
         """Let a replica take part; one of the same id, that died, is replaced."""
@@ -93,6 +119,11 @@ class PolicyPool:
         """Return failed requests by replica, since the start."""
         with self._count_lock:
             return dict(self._errors)
+
+    def retried_calls(self) -> dict[str, int]:
+        """Return requests that went to another one, by the replica that failed, so far."""
+        with self._count_lock:
+            return dict(self._retried)
 
     def router_wait_seconds(self) -> float:
         """Return how long requests waited within a router that waits, summed."""
@@ -136,7 +167,7 @@ class PolicyPool:
         return attempt
 
     def send_elsewhere(
-        self, env_id: str, observation: Task[ObservationBatch], tried: frozenset[str]
+        self, env_id: str, observation: Task[ObservationBatch], tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
         """Send a request that failed to the least loaded replica that has not had it.
 
@@ -151,22 +182,30 @@ class PolicyPool:
         def untried() -> list[EvalPolicy]:
             self.membership.remove_dead()
             routable, _ = self.membership.for_routing()
-            others = [policy for policy in routable if policy.replica_id not in tried]
+            others = [policy for policy in routable if policy not in tried]
             if not others:
                 raise _NobodyElseError
             return others
 
-        try:
-            attempt = send_to_any(self._submitter, untried, least_loaded, ACT, observation)
-        except _NobodyElseError:
-            return None
-        return self._counted(env_id, attempt)
+        while True:
+            try:
+                attempt = send_to_any(self._submitter, untried, least_loaded, ACT, observation)
+                return self._counted(env_id, attempt)
+            except _NobodyElseError:
+                return None
+            except NoEvalPolicyError as error:
+                self._revive(error)
 
     def count_error(self, policy: EvalPolicy, error: Exception) -> None:
         """Count a replica's failure, and let it rest or leave if that is due."""
         with self._count_lock:
             self._errors[policy.replica_id] += 1
         self.membership.record_failure(policy, error)
+
+    def count_retry(self, policy: EvalPolicy) -> None:
+        """Count a request that another replica was sent after this one failed."""
+        with self._count_lock:
+            self._retried[policy.replica_id] += 1
 
 
 class _NobodyElseError(Exception):
@@ -185,9 +224,12 @@ class _Judge:
         self._pool.membership.record_success(policy)
 
     def send_elsewhere(
-        self, policy: EvalPolicy, error: Exception, tried: frozenset[str]
+        self, policy: EvalPolicy, error: Exception, tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
         if self._observation.error() is not None or is_fault_of_another(policy, error):
             return None
         self._pool.count_error(policy, error)
-        return self._pool.send_elsewhere(self._env_id, self._observation, tried)
+        attempt = self._pool.send_elsewhere(self._env_id, self._observation, tried)
+        if attempt is not None:
+            self._pool.count_retry(policy)
+        return attempt

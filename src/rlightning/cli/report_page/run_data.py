@@ -26,7 +26,7 @@ _CORE_NAMES = {
     "num_episodes",
     "policy_version",
 }
-_FAMILIES = ("evaluation", "time", "router", "load", "queue_wait_seconds", "tasks")
+_FAMILIES = ("evaluation", "time", "router", "load", "queue_wait_seconds", "tasks", "faults")
 
 
 @dataclass(frozen=True)
