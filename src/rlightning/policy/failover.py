@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
+from rlightning.clock import monotonic_clock
 from rlightning.errors import (
     NotFiniteError,
     ShapeError,
@@ -71,8 +73,13 @@ class FailoverTask(QueuedTask):
 
     def result(self, timeout_seconds: float | None = None) -> ActionBatch:
         """Wait for the answer of the attempt that succeeded, and return it."""
-        super().result(timeout_seconds)
-        answer: ActionBatch = self._present.task.result(timeout_seconds)
+        seconds = self._present.call_timeout_seconds if timeout_seconds is None else timeout_seconds
+        deadline = None if seconds is None else monotonic_clock() + seconds
+        if not self.is_done():
+            with suppress(Exception):  # whoever waits for it himself learns of its end sooner
+                self._present.task.result(seconds)
+        super().result(_seconds_until(deadline))
+        answer: ActionBatch = self._present.task.result(_seconds_until(deadline))
         return answer
 
     def cancel(self) -> bool:
@@ -117,6 +124,10 @@ class FailoverTask(QueuedTask):
         if following is None:
             self.fail(error)
         return following
+
+
+def _seconds_until(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - monotonic_clock())
 
 
 def _is_final(task: Task[Any]) -> bool:

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import ray
 
@@ -17,6 +17,7 @@ from rlightning.errors import TaskCancelledError
 from rlightning.runtime.gathered import gather_rules_of, gathered_answers
 from rlightning.runtime.ray.failure import Failure, failure_of
 from rlightning.runtime.ray.versions import Versions, versions_here
+from rlightning.runtime.ray.wire import read_header, status
 from rlightning.runtime.worker_object import (
     CREATION,
     bound_method,
@@ -28,9 +29,6 @@ CONTROL_GROUP = "control"
 LIFELINE_GROUP = "lifeline"
 CONCURRENCY_GROUPS = {CONTROL_GROUP: 1, LIFELINE_GROUP: 1}
 """Threads beside the one that runs the worker's methods, which therefore run one at a time."""
-
-Status: TypeAlias = tuple[float, tuple[Failure | None, ...] | None]
-"""Seconds that the run took, and the failure of each call, or None if all were answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +85,21 @@ class HostActor:
             self._running = None
         return gather_rules_of(self._target)
 
-    def run(
-        self, method: str, call_number: int, /, *args: Any, **kwargs: Any
-    ) -> tuple[Status, Any]:
+    @ray.method(num_returns=2)
+    def run(self, header: bytes, /, *args: Any, **kwargs: Any) -> tuple[bytes, Any]:
         """Run a method for one call; return its status and its answer."""
+        method, (number,) = read_header(header)
         started = self._begin(method)
         with _ends_the_process():
-            answer = self._answer(method, call_number, args, kwargs)
+            answer = self._answer(method, number, args, kwargs)
         return self._end(started, [answer]), answer
 
-    def run_gathered(
-        self, method: str, call_numbers: Sequence[int], /, *arguments: Any
-    ) -> list[Any]:
+    def run_gathered(self, header: bytes, /, *arguments: Any) -> list[Any]:
         """Run a gathered method for several calls; return the status and the answers."""
+        method, numbers = read_header(header)
         started = self._begin(method)
         with _ends_the_process():
-            answers = self._gathered_answers(method, call_numbers, arguments)
+            answers = self._gathered_answers(method, numbers, arguments)
         return [self._end(started, answers), *answers]
 
     def _begin(self, method: str) -> float:
@@ -110,11 +107,10 @@ class HostActor:
         self._running = (method, started)
         return started
 
-    def _end(self, started: float, answers: Sequence[Any]) -> Status:
+    def _end(self, started: float, answers: Sequence[Any]) -> bytes:
         self._running = None
-        seconds = time.monotonic() - started
-        failures = tuple(answer if isinstance(answer, Failure) else None for answer in answers)
-        return (seconds, failures if any(failures) else None)
+        failures = [answer if isinstance(answer, Failure) else None for answer in answers]
+        return status(time.monotonic() - started, failures)
 
     def _answer(
         self, method: str, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -7,13 +7,14 @@ from typing import Any
 from rlightning.runtime.base import Task
 from rlightning.runtime.ray.ray_task import RayTask, present_task
 from rlightning.runtime.ray.sent_calls import SentCalls
+from rlightning.runtime.ray.wire import header
 
 
 class Outgoing:
     """Sends runs to one actor; used under the lock of its worker, which keeps their order."""
 
     def __init__(self, actor: Any) -> None:
-        self._run = actor.run.options(num_returns=2)
+        self._run = actor.run
         self._run_gathered = actor.run_gathered
         self._runs: dict[int, Any] = {}
 
@@ -36,15 +37,14 @@ class Outgoing:
     def _send(self, sent: SentCalls) -> list[Any]:
         references: list[Any]
         first = sent.calls[0]
-        method = first.task.method
-        if not sent.is_gathered:
+        top = header(first.task.method, [call.task.call_number for call in sent.calls])
+        if sent.is_gathered:
+            arguments = [_outgoing(call.args[0]) for call in sent.calls]
+            references = self._gathered_run(len(arguments)).remote(top, *arguments)
+        else:
             args = [_outgoing(argument) for argument in first.args]
             kwargs = {name: _outgoing(argument) for name, argument in first.kwargs.items()}
-            references = self._run.remote(method, first.task.call_number, *args, **kwargs)
-            return references
-        arguments = [_outgoing(call.args[0]) for call in sent.calls]
-        numbers = [call.task.call_number for call in sent.calls]
-        references = self._gathered_run(len(arguments)).remote(method, numbers, *arguments)
+            references = self._run.remote(top, *args, **kwargs)
         return references
 
     def _gathered_run(self, num_calls: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,13 +16,14 @@ from rlightning.runtime.gathered import GatherRule, only_argument
 from rlightning.runtime.ray.actor_control import ActorControl, call_later
 from rlightning.runtime.ray.argument_failures import failure_of_call, should_be_sent_again
 from rlightning.runtime.ray.completions import Completions
-from rlightning.runtime.ray.host import Arrival, Status
+from rlightning.runtime.ray.host import Arrival
 from rlightning.runtime.ray.outgoing import Outgoing
 from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
 from rlightning.runtime.ray.ray_task import RayTask
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.stopping import wait_until_idle
 from rlightning.runtime.ray.waiting_calls import RayCall, WaitingCalls
+from rlightning.runtime.ray.wire import read_status
 from rlightning.runtime.worker_object import died_error
 
 SECONDS_UNTIL_CERTAIN = 5.0
@@ -137,9 +139,9 @@ class RayWorker(WorkerHandle):
         self._completions.watch(sent)
         return outcome
 
-    def answered(self, sent: SentCalls, status: Status) -> None:
+    def answered(self, sent: SentCalls, data: bytes) -> None:
         """End the tasks of a run that the actor has answered."""
-        seconds, failures = status
+        seconds, failures = read_status(data)
         self._is_back(sent)
         self.busy_seconds += seconds
         for call, failure in zip(sent.calls, failures or [None] * len(sent.calls), strict=True):
@@ -255,11 +257,9 @@ class RayWorker(WorkerHandle):
         sent = task.sent
         if sent is None:
             return
-        try:
+        with suppress(FutureTimeoutError):
             sent.status.exception(timeout_seconds)
-        except FutureTimeoutError:
-            return
-        sent.settle()
+            sent.settle()
 
     def withdraw(self, task: RayTask) -> bool:
         """Ask the actor to leave out a call that was sent."""
