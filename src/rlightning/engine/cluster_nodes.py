@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rlightning.config.cluster_config import ClusterConfig
+from rlightning.engine.ray_extra import needs_ray
 from rlightning.errors import PlacementError
-from rlightning.placement.local_resources import LOCAL_NODE_ID
 from rlightning.placement.node import WHOLE, Node
 from rlightning.placement.request import PlacementRequest
+from rlightning.placement.resource_manager import LOCAL_NODE_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ NodeFinder = Callable[[ClusterConfig, PlacementRequest], FoundNodes]
 def this_machine(cluster: ClusterConfig, request: PlacementRequest) -> FoundNodes:
     """Return the machine that this process runs on.
 
-    The workers of one process take turns, so CPUs never run out; a note tells if there are fewer
-    than are asked for.
+    Workers of one machine take turns, so CPUs never run out; a note tells if there are fewer than
+    are asked for.
     """
     real = Fraction(os.cpu_count() or 1)
     asked = sum(
@@ -42,14 +43,35 @@ def this_machine(cluster: ClusterConfig, request: PlacementRequest) -> FoundNode
         Fraction(0),
     )
     node = Node(LOCAL_NODE_ID, max(real, asked), (WHOLE,) * _num_gpus(), _memory_bytes())
-    note = (
-        f"the workers ask for {float(asked):g} CPUs, this machine has {real}: in one process they "
-        "take turns"
-    )
+    note = f"the workers ask for {float(asked):g} CPUs, this machine has {real}: they take turns"
     return FoundNodes((node,), (note,) if asked > real else ())
 
 
-FINDERS: dict[str, NodeFinder] = {"in_process": this_machine}
+def nodes_of_ray(cluster: ClusterConfig, request: PlacementRequest) -> FoundNodes:
+    """Return the nodes of the Ray that this process uses, of the one at `address`, or to start.
+
+    Raises:
+        MissingExtraError: If Ray is not installed.
+        WorkerError: If the cluster cannot be joined.
+    """
+    with needs_ray():
+        from rlightning.runtime.ray.nodes import (  # noqa: PLC0415 - an extra
+            cluster_nodes,
+            is_connected,
+            nodes_at,
+        )
+    if is_connected():
+        return FoundNodes(cluster_nodes())
+    if cluster.address is not None:
+        return FoundNodes(nodes_at(cluster.address))
+    found = this_machine(cluster, request)
+    if cluster.num_cpus is None:
+        return found
+    (node,) = found.nodes
+    return FoundNodes((replace(node, cpus=Fraction(cluster.num_cpus)),))
+
+
+FINDERS: dict[str, NodeFinder] = {"in_process": this_machine, "ray": nodes_of_ray}
 """How the nodes are found, by ``cluster.backend``."""
 
 

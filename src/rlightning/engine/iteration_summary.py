@@ -61,6 +61,7 @@ class IterationSummary:
             policy_version=self._policies.policy_version,
             environments=self._names,
             faults=self._fault_counts(),
+            traffic=self._policies.take_traffic(),
         )
 
     def _time_shares(self, seconds: float) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 from rlightning.dispatch.drain import wait_until_idle
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import RoutingValueError, WorkerDiedError
+from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.pool import PolicyPool
 from rlightning.registry import did_you_mean
@@ -120,12 +121,7 @@ class PolicyGroup:
             RoutingValueError: If there is no such kind.
             WorkerLostError: If the learner has died.
         """
-        pool = self._pools.get(kind)
-        if pool is None:
-            raise RoutingValueError(
-                f"expected the kind of a pool, got {kind!r}{did_you_mean(kind, self._pools)}; "
-                f"there are {', '.join(self._pools)}"
-            )
+        pool = list(self._pools.values())[self.pool_number(kind)]
         with self._publishing:
             snapshot = self._learner.call("published", kind)
             task = handle.call("set_weights", snapshot)
@@ -136,6 +132,19 @@ class PolicyGroup:
                 raise
             self.policy_version = max(self.policy_version, version)
             pool.add(handle)
+
+    def pool_number(self, kind: str) -> int:
+        """Return which pool of all serves a kind, from 0.
+
+        Raises:
+            RoutingValueError: If there is no such kind.
+        """
+        if kind not in self._pools:
+            raise RoutingValueError(
+                f"expected the kind of a pool, got {kind!r}{did_you_mean(kind, self._pools)}; "
+                f"there are {', '.join(self._pools)}"
+            )
+        return list(self._pools).index(kind)
 
     def remove(self, replica_id: str, *, drain_seconds: float = 60.0) -> None:
         """Send a replica nothing more, let it finish what it has, then stop it.
@@ -189,6 +198,14 @@ class PolicyGroup:
             for pool in self._pools.values()
             for pair, count in pool.take_task_counts().items()
         }
+
+    def take_traffic(self) -> dict[NodePair, NodeTraffic]:
+        """Return requests and bytes between nodes since the last call of this."""
+        total: dict[NodePair, NodeTraffic] = {}
+        for pool in self._pools.values():
+            for pair, own in pool.traffic.take().items() if pool.traffic else ():
+                total[pair] = total.get(pair, NodeTraffic(0, 0)).plus(own)
+        return total
 
     def handles(self) -> list[WorkerHandle]:
         """Return the handles of all living replicas."""

@@ -19,6 +19,7 @@ from rlightning.policy.room_search import (
     least_loaded,
     send_to_any,
 )
+from rlightning.policy.traffic import Traffic
 from rlightning.policy.utils.router import SyncRouter
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.types import ActionBatch, ObservationBatch
@@ -35,6 +36,7 @@ class PolicyPool:
     Thread-safe.
 
     Attributes:
+        traffic: Counts requests between nodes, if somebody wants to know.
         revive: Called, from any thread, when a request finds that nobody may be asked. Restarts
             replicas if all have died; returns whether there is somebody now.
 
@@ -44,6 +46,7 @@ class PolicyPool:
         submitter: Sends the requests, bounded per replica.
         limits: When a failing replica rests.
         clock: Seconds for the rests.
+        traffic: Counts requests between nodes.
     """
 
     def __init__(
@@ -53,7 +56,9 @@ class PolicyPool:
         submitter: TaskSubmitter,
         limits: BreakerLimits | None = None,
         clock: Clock = monotonic_clock,
+        traffic: Traffic | None = None,
     ) -> None:
+        self.traffic = traffic
         self.revive: Callable[[], bool] = lambda: False
         self._submitter = submitter
         members = [EvalPolicy(handle, submitter) for handle in handles]
@@ -164,6 +169,8 @@ class PolicyPool:
         with self._count_lock:
             self._router_wait_seconds += waited_seconds
             self._tasks[env_id, attempt[1].replica_id] += 1
+        if self.traffic is not None:
+            self.traffic.sent(env_id, attempt[1].node_id)
         return attempt
 
     def send_elsewhere(
@@ -226,6 +233,7 @@ class _Judge:
     def send_elsewhere(
         self, policy: EvalPolicy, error: Exception, tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
+        self._count_failure(policy)
         if self._observation.error() is not None or is_fault_of_another(policy, error):
             return None
         self._pool.count_error(policy, error)
@@ -233,3 +241,12 @@ class _Judge:
         if attempt is not None:
             self._pool.count_retry(policy)
         return attempt
+
+    def _count_failure(self, policy: EvalPolicy) -> None:
+        traffic = self._pool.traffic
+        if traffic is None:
+            return
+        if self._observation.error() is None:
+            traffic.not_answered(self._env_id, policy.node_id)
+        else:
+            traffic.never_asked(self._env_id, policy.node_id)

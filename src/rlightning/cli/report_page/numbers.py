@@ -99,6 +99,30 @@ def router_table(run: RunData) -> Table:
     return Table("Decisions of the router", ("reason", "decisions", "share"), rows)
 
 
+def node_table(run: RunData) -> Table:
+    """Return who asked whom across nodes, over the whole run; no rows for a single node."""
+    requests = {name: _total(run, f"node_requests/{name}") for name in run.family("node_requests")}
+    pairs = {name: name.split("/") for name in requests}
+    total = sum(requests.values()) or 1.0
+    is_single = len({node_id for pair in pairs.values() for node_id in pair}) < 2
+    rows = tuple(
+        (
+            readable_count(count),
+            f"{count / total:.2%}",
+            readable_count(_total(run, f"node_bytes/{name}")),
+            "stayed" if pairs[name][0] == pairs[name][1] else "crossed",
+            *pairs[name],
+        )
+        for name, count in requests.items()
+    )
+    columns = ("requests", "share", "bytes", "", "node of environments", "node of replicas")
+    return Table("Requests between nodes", columns, () if is_single else rows, 3)
+
+
+def _total(run: RunData, name: str) -> float:
+    return float(np.nansum(run.column(name)))
+
+
 def fault_table(run: RunData) -> Table:
     """Return what was lost and mended, by worker; it has no rows if nothing failed."""
     rows = []
@@ -155,4 +179,4 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def _is_counted_elsewhere(name: str) -> bool:
-    return name.startswith(("tasks/", "router/", "faults/"))
+    return name.startswith(("tasks/", "router/", "faults/", "node_"))
