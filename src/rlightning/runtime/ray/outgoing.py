@@ -27,7 +27,8 @@ class Outgoing:
             references = self._send(sent)
         except Exception as error:  # noqa: BLE001 - it goes to the callers
             return error
-        sent.status = references[0].future()
+        sent.reference = references[0]
+        sent.status = sent.reference.future()
         for call, answer in zip(sent.calls, references[1:], strict=True):
             call.task.try_start()
             call.task.sent_arguments = call.present_arguments()

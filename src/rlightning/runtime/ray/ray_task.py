@@ -85,9 +85,13 @@ class RayTask(QueuedTask):
             self._sender.help_to_end(self, seconds)
         super().result(_rest(deadline))
         if not self._has_fetched and self.answer is not None:
-            self._fetched = self._fetch(self.answer, _rest(deadline))
-            self._has_fetched = True
+            self.keep(self._fetch(self.answer, _rest(deadline)))
         return self._fetched
+
+    def keep(self, value: Any) -> None:
+        """Take the answer that was fetched along with the status."""
+        self._fetched = value
+        self._has_fetched = True
 
     def _fetch(self, answer: ray.ObjectRef[Any], timeout_seconds: float | None) -> Any:
         try:

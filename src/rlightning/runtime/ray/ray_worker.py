@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
 from functools import partial
 from typing import Any
+
+import ray
 
 from rlightning.errors import TaskCancelledError, WorkerError
 from rlightning.runtime.arguments import argument_tasks
@@ -253,13 +253,16 @@ class RayWorker(WorkerHandle):
             return [call for sent in self._under_way for call in sent.calls]
 
     def help_to_end(self, task: RayTask, timeout_seconds: float | None) -> None:
-        """Wait for the status on the caller's thread, which saves a change of threads."""
-        sent = task.sent
-        if sent is None:
+        """Fetch status and answer together on the caller's thread: one wait instead of three."""
+        sent, answer = task.sent, task.answer
+        if sent is None or answer is None:
             return
-        with suppress(FutureTimeoutError):
-            sent.status.exception(timeout_seconds)
-            sent.settle()
+        try:
+            status, value = ray.get([sent.reference, answer], timeout=timeout_seconds)
+        except ray.exceptions.RayError:
+            return  # whose failure it is, or that none came in time, is found on the usual way
+        task.keep(value)
+        sent.settle(status)
 
     def withdraw(self, task: RayTask) -> bool:
         """Ask the actor to leave out a call that was sent."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+import ray
+
 from rlightning.runtime.ray.waiting_calls import RayCall
 
 if TYPE_CHECKING:
@@ -18,11 +20,13 @@ class SentCalls:
 
     Attributes:
         calls: In the order of their answers.
+        reference: Of the status.
         status: Will hold the status, or Ray's error.
     """
 
-    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "status")
+    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "reference", "status")
 
+    reference: ray.ObjectRef[Any]
     status: Future[Any]
 
     def __init__(self, worker: RayWorker, calls: Sequence[RayCall]) -> None:
@@ -36,14 +40,18 @@ class SentCalls:
         """Whether this is a run of a gathered method."""
         return self.calls[0].rule is not None
 
-    def settle(self) -> None:
-        """End the tasks by what the status says; only the first to come does it."""
+    def settle(self, status: bytes | None = None) -> None:
+        """End the tasks by what the status says; only the first to come does it.
+
+        Args:
+            status: If it has been fetched; otherwise `self.status` has ended.
+        """
         with self._lock:
             if self._is_settled:
                 return
             self._is_settled = True
-        error = self.status.exception()
+        error = None if status is not None else self.status.exception()
         if error is None:
-            self._worker.answered(self, self.status.result())
+            self._worker.answered(self, status or self.status.result())
         else:
             self._worker.unanswered(self, error)
