@@ -67,6 +67,11 @@ class FailoverTask(QueuedTask):
         self.try_start()
         self._follow(attempt, frozenset())
 
+    @property
+    def policy(self) -> EvalPolicy:
+        """Who has the attempt at hand."""
+        return self._present.policy
+
     def present(self) -> Task[ActionBatch]:
         """Return the attempt at hand; once this is done, the one that decided it."""
         return self._present.task

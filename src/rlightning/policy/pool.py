@@ -13,6 +13,7 @@ from rlightning.errors import NoEvalPolicyError, RoutingValueError, WorkerLostEr
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.failover import Attempt, FailoverTask, is_fault_of_another
 from rlightning.policy.membership import PoolMembership, RouterFactory
+from rlightning.policy.open_requests import OpenRequests
 from rlightning.policy.room_search import (
     RouterChoice,
     WaitsAtHomeError,
@@ -67,6 +68,7 @@ class PolicyPool:
         )
         self._clock = clock
         self._router_wait_seconds = 0.0
+        self._open = OpenRequests()
         self._count_lock = threading.Lock()
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[str] = Counter()
@@ -88,7 +90,9 @@ class PolicyPool:
             self.membership.record_success(policy)
             return task
         judge = _Judge(self, env_id, observation)
-        return FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
+        request = FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
+        self._open.add(env_id, request, observation)
+        return request
 
     def _send_first(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
         while True:
@@ -178,6 +182,9 @@ class PolicyPool:
     ) -> Attempt | None:
         """Send a request that failed to the least loaded replica that has not had it.
 
+        It goes beyond the limit of pending tasks if everybody is full of requests that cannot
+        be answered yet: their observations may wait for the answer of this one.
+
         Returns:
             None if every replica that may be asked has had it.
 
@@ -192,6 +199,8 @@ class PolicyPool:
             others = [policy for policy in routable if policy not in tried]
             if not others:
                 raise _NobodyElseError
+            if all(self._waits_for_others(policy) for policy in others):
+                raise _WaitsForThisError(least_loaded(others))
             return others
 
         while True:
@@ -200,8 +209,16 @@ class PolicyPool:
                 return self._counted(env_id, attempt)
             except _NobodyElseError:
                 return None
+            except _WaitsForThisError as found:
+                policy = found.policy
+                task = self._submitter.submit_over_limit(policy.handle, ACT, observation)
+                return self._counted(env_id, (task, policy))
             except NoEvalPolicyError as error:
                 self._revive(error)
+
+    def _waits_for_others(self, policy: EvalPolicy) -> bool:
+        """Return whether a full replica has nothing that it could answer now."""
+        return not policy.is_available() and not self._open.num_ready(policy)
 
     def count_error(self, policy: EvalPolicy, error: Exception) -> None:
         """Count a replica's failure, and let it rest or leave if that is due."""
@@ -217,6 +234,14 @@ class PolicyPool:
 
 class _NobodyElseError(Exception):
     """A request has been at every replica."""
+
+
+class _WaitsForThisError(Exception):
+    """All seats are held by requests that may wait for the one that looks for a seat."""
+
+    def __init__(self, policy: EvalPolicy) -> None:
+        super().__init__(policy.replica_id)
+        self.policy = policy
 
 
 class _Judge:

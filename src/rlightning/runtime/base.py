@@ -100,6 +100,9 @@ class WorkerHandle(ABC):
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
         """Send a call; calls of one sender run in the order in which they were sent.
 
+        Only a gathered call may be passed over by those of the same method, while its arguments
+        are not there.
+
         An argument that is a `Task` is replaced by its result before the method runs; its error
         becomes the error of this call. Whatever goes wrong in the worker is found in the task:
         this method raises nothing. It waits for nothing but the method itself, and for that

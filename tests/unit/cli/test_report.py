@@ -212,3 +212,14 @@ def test_the_final_evaluation_stands_among_the_facts(tmp_path):
     words = words_of(folder)
     assert words[words.index("final evaluation") + 1].startswith("490")
     assert words[words.index("final evaluation") + 1].endswith("over 2 episodes")
+
+
+def test_faults_are_added_up_over_a_resumed_run_and_absent_without_any(tmp_path):
+    """A count begins anew where the run was resumed: 2, then 1 more."""
+    counts = [{}, {"restarts/env-0": 2}, {}, {"restarts/env-0": 1}]
+    reports = [create_iteration_report(n + 1, faults=faults) for n, faults in enumerate(counts)]
+    words = words_of(make_run(tmp_path / "faulty", reports))
+    table = words.index("Faults")
+    cells = [word for word in words[table + 1 :] if word]
+    assert cells[:6] == ["count", "what", "worker", "3", "restarts", "env-0"]
+    assert "Faults" not in words_of(make_run(tmp_path / "sound", [create_iteration_report(1)]))

@@ -59,6 +59,17 @@ def test_several_environments_have_a_line_each(terminal):
     assert "Pendulum-v1 14.0" in shown(panel)
 
 
+def test_faults_have_a_line_only_when_there_are_some(terminal):
+    panel = LivePanel(terminal, 10_000)
+    faults = {"restarts/env-0": 2, "restarts/eval-1": 1, "dropped_steps/env-0": 64}
+    with Recorder([panel]) as recorder:
+        recorder.record(create_iteration_report(1))
+        assert "faults" not in shown(panel)
+        recorder.record(create_iteration_report(2, faults=faults))
+
+    assert "3 restarts (env-0, eval-1)   64 dropped steps (env-0)" in shown(panel)
+
+
 def test_an_evaluation_and_missing_returns_are_shown_in_words(terminal):
     panel = LivePanel(terminal, 10_000)
     with Recorder([panel]) as recorder:
