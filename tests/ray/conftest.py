@@ -1,4 +1,4 @@
-"""One Ray for all tests of a process, started with the first that needs it."""
+"""One Ray for all tests of a file, started with the first that needs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.ray)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def local_ray() -> Iterator[str]:
     """Start a small Ray; return the id of its one node."""
     ray = pytest.importorskip("ray")

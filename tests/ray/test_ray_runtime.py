@@ -182,6 +182,17 @@ class TestEnds:
             running.result(LIMIT_SECONDS)
         wait_until_process_ended(process_id)
 
+    def test_a_frozen_process_can_be_killed(self, runtime: Runtime) -> None:
+        worker = spawn(runtime)
+        process_id = process_id_of(worker)
+        os.kill(process_id, signal.SIGSTOP)
+        task = worker.call("echo", 1)
+        worker.kill()
+        with pytest.raises(WorkerDiedError, match="was killed"):
+            task.result(LIMIT_SECONDS)
+        wait_until_process_ended(process_id)
+        assert spawn(runtime).incarnation == 2
+
     def test_shutdown_ends_every_process(self, local_ray: str) -> None:
         with RayRuntime() as runtime:
             workers = [spawn(runtime, f"env-{i}") for i in range(3)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import threading
 import uuid
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ import ray
 from rlightning.errors import WorkerError
 
 MIB = 2**20
+
+SECONDS_TO_CONNECT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +96,42 @@ class RaySession:
 
 
 def _connect(settings: RaySettings, namespace: str) -> None:
+    if settings.address is not None:
+        _check_somebody_listens(settings.address)
     is_main = threading.current_thread() is threading.main_thread()
     former_handler = signal.getsignal(signal.SIGTERM) if is_main else None
     try:
         context = ray.init(**_arguments(settings, namespace))
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         _put_back(former_handler)
-        whom = f"join the Ray cluster at {settings.address!r}"
-        what = whom if settings.address else "start Ray on this machine"
-        raise WorkerError(
-            f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
-            "has the same versions of Ray and Python, or leave cluster.address out to start one"
-        ) from error
+        raise _not_connected(settings.address, error) from error
     if former_handler != signal.SIG_DFL:
         _put_back(former_handler)  # Ray installs one that ends the program
     _present.is_ours = True
     _present.former_handler = former_handler
     folder = getattr(context, "address_info", {}).get("session_dir")
     _present.session_folder = Path(folder) if folder and settings.address is None else None
+
+
+def _check_somebody_listens(address: str) -> None:
+    """Try a plain connection first: Ray itself takes minutes to find out that there is none."""
+    host, _, port = address.rpartition(":")
+    if not host or "://" in address or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), SECONDS_TO_CONNECT).close()
+    except OSError as error:
+        raise _not_connected(address, error) from error
+
+
+def _not_connected(address: str | None, error: Exception) -> WorkerError:
+    what = (
+        "start Ray on this machine" if address is None else f"join the Ray cluster at {address!r}"
+    )
+    return WorkerError(
+        f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
+        "has the same versions of Ray and Python, or leave cluster.address out to start one"
+    )
 
 
 def _arguments(settings: RaySettings, namespace: str) -> dict[str, Any]:
