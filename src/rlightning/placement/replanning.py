@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rlightning.errors import PlacementError
@@ -23,7 +23,7 @@ def free_on(node: Node, workers: Iterable[PlacedWorker], request: PlacementReque
         memory = memory and memory - demand.memory_bytes
         for gpu_index in worker.gpu_indices:
             gpu_shares[gpu_index] -= min(demand.gpus, WHOLE)
-    return dataclasses.replace(
+    return replace(
         node,
         cpus=max(cpus, Fraction(0)),
         memory_bytes=None if memory is None else max(memory, 0),
@@ -39,9 +39,10 @@ def choose_place(
 ) -> PlacedWorker:
     """Return the worker with a node that has room for it.
 
-    An environment worker goes where a replica of its pool has the fewest environment workers, a
-    replica where the most environment workers come on one; the node with more free CPUs, then the
-    first one, among equals.
+    An environment worker goes where a replica of its pool has the fewest environment workers. A
+    replica goes where the most environment workers have none; if all have one, where the most
+    come on one, unless there are some whose node is lost and who will follow it. Among equals
+    the node with more free CPUs, then the first one.
 
     Args:
         worker: Who needs a node; the one that it has is not looked at.
@@ -56,18 +57,36 @@ def choose_place(
     fits = [(node, own) for node in nodes if (own := _on(node, alone)) is not None]
     if not fits:
         raise _no_room(worker, nodes, alone)
-    envs = Counter(n.node_id for n in neighbours if n.component == "env")
-    replicas = Counter(n.node_id for n in neighbours if n.component == "eval")
+    rank = _environment_rank if worker.component == "env" else _replica_rank
+    around = _Neighbours.of(neighbours, nodes)
+    return max(fits, key=lambda fit: (*rank(fit[0].node_id, around), fit[0].cpus))[1]
 
-    def rank(fit: tuple[Node, PlacedWorker]) -> tuple[float, ...]:
-        node, _ = fit
-        num_envs, num_replicas = envs[node.node_id], replicas[node.node_id]
-        if worker.component == "env":
-            crowd = num_envs / num_replicas if num_replicas else 0.0
-            return (num_replicas > 0, -crowd, float(node.cpus))
-        return (num_envs / (num_replicas + 1), float(node.cpus))
 
-    return max(fits, key=rank)[1]
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    """Environment workers and replicas of a pool by node, and whether some have lost theirs."""
+
+    envs: Counter[str]
+    replicas: Counter[str]
+    has_lost: bool
+
+    @classmethod
+    def of(cls, neighbours: Sequence[PlacedWorker], nodes: Sequence[Node]) -> _Neighbours:
+        envs = Counter(n.node_id for n in neighbours if n.component == "env")
+        replicas = Counter(n.node_id for n in neighbours if n.component == "eval")
+        return cls(envs, replicas, not envs.keys() <= {node.node_id for node in nodes})
+
+
+def _environment_rank(node_id: str, around: _Neighbours) -> tuple[float, ...]:
+    num_replicas = around.replicas[node_id]
+    return (1.0, -around.envs[node_id] / num_replicas) if num_replicas else (0.0, 0.0)
+
+
+def _replica_rank(node_id: str, around: _Neighbours) -> tuple[float, ...]:
+    num_envs, num_replicas = around.envs[node_id], around.replicas[node_id]
+    if not num_replicas:
+        return (num_envs, 0.0)
+    return (0.0, 0.0 if around.has_lost else num_envs / (num_replicas + 1))
 
 
 def _alone(worker: PlacedWorker, request: PlacementRequest) -> PlacementRequest:
