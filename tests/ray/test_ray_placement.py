@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -85,3 +86,17 @@ def test_the_nodes_of_the_ray_in_use_are_those_to_plan_for(local_ray: str) -> No
     assert node.cpus >= 2
     assert node.memory_bytes is not None
     assert node.labels["ray.io/node-id"] == local_ray
+
+
+def test_the_documented_names_are_those_of_the_metrics() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "routing.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- ray metrics: begin -->")[2].partition("<!-- ray metrics: end")[0]
+    assert table.strip().splitlines()[2:] == [
+        *(_row(name, "counter", *entry) for name, entry in RAY_COUNTERS.items()),
+        *(_row(name, "gauge", *entry) for name, entry in RAY_GAUGES.items()),
+    ]
+
+
+def _row(name: str, kind: str, meaning: str, tags: tuple[str, ...]) -> str:
+    own = ", ".join(f"`{tag}`" for tag in tags if tag != "run")
+    return f"| `{name}` | {kind} | {own} | {meaning} |"

@@ -20,7 +20,7 @@ from rlightning.placement.planner import plan_placement
 from rlightning.placement.pools import env_ids_of_pools
 from rlightning.placement.request import PlacementRequest, request_of
 
-_NARROWEST_TABLE = 100
+_WIDEST_TABLE = 1000
 
 
 @reports_errors
@@ -53,10 +53,11 @@ def plan(
     made = plan_placement(
         found.nodes, request, placement.strategy, placement.count_ranges() or None
     )
-    console = Console()
+    console, table = Console(), plan_table(made)
     if not console.is_terminal:
-        console.width = max(console.width, _NARROWEST_TABLE)
-    console.print(plan_table(made))
+        unbounded = console.options.update(max_width=_WIDEST_TABLE)
+        console.width = max(console.width, console.measure(table, options=unbounded).maximum)
+    console.print(table)
     warnings = [*found.notes, *_notes(request), *plan_warnings(made, config.routing.type)]
     for line in plan_summary(made, config.routing.type, warnings):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
