@@ -6,12 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from rlightning.env.action_noise import noise_size
 from rlightning.env.space_kind import SpaceKind
-from rlightning.metrics.node_traffic import NodeTraffic
+from rlightning.metrics.node_traffic import NodePair, NodeTraffic
+
+_Key: TypeAlias = tuple[str, str | None, str | None]
+"""Environment worker, its node, node of the replica."""
 
 UNKNOWN_NODE = "unknown"
 _FLOAT_BYTES = np.dtype(np.float32).itemsize
@@ -59,44 +63,40 @@ class Traffic:
         self._node_of = node_of
         self._sizes = dict(sizes)
         self._lock = threading.Lock()
-        self._requests: Counter[tuple[str, str, str]] = Counter()
-        self._unanswered: Counter[tuple[str, str, str]] = Counter()
+        self._requests: dict[_Key, int] = {}
+        self._unanswered: Counter[_Key] = Counter()
 
     def sent(self, env_id: str, replica_node: str | None) -> None:
         """Count a request, with the answer that it will have."""
-        key = self._key(env_id, replica_node)
+        key = (env_id, self._node_of(env_id), replica_node)
         with self._lock:
-            self._requests[key] += 1
+            self._requests[key] = self._requests.get(key, 0) + 1
 
     def not_answered(self, env_id: str, replica_node: str | None) -> None:
         """Hear that a request had an error for an answer."""
-        key = self._key(env_id, replica_node)
         with self._lock:
-            self._unanswered[key] += 1
+            self._unanswered[env_id, self._node_of(env_id), replica_node] += 1
 
     def never_asked(self, env_id: str, replica_node: str | None) -> None:
         """Hear that there were no observations to send, because their worker failed."""
-        key = self._key(env_id, replica_node)
+        key = (env_id, self._node_of(env_id), replica_node)
         with self._lock:
-            self._requests[key] -= 1
+            self._requests[key] = self._requests.get(key, 0) - 1
 
-    def take(self) -> dict[tuple[str, str], NodeTraffic]:
+    def take(self) -> dict[NodePair, NodeTraffic]:
         """Return what was counted since the last call, by (node of environment, of replica)."""
         with self._lock:
-            requests, self._requests = self._requests, Counter()
+            requests, self._requests = self._requests, {}
             unanswered, self._unanswered = self._unanswered, Counter()
-        counts: dict[tuple[str, str], NodeTraffic] = {}
+        counts: dict[NodePair, NodeTraffic] = {}
         for key in {**requests, **unanswered}:
             env_id, env_node, replica_node = key
-            number, size = requests[key], self._sizes[env_id]
+            number, size = requests.get(key, 0), self._sizes[env_id]
             num_answers = number - unanswered[key]
             own = NodeTraffic(number, number * size.asked + num_answers * size.answered)
-            pair = (env_node, replica_node)
+            pair = (env_node or UNKNOWN_NODE, replica_node or UNKNOWN_NODE)
             counts[pair] = counts.get(pair, NodeTraffic(0, 0)).plus(own)
         return counts
-
-    def _key(self, env_id: str, replica_node: str | None) -> tuple[str, str, str]:
-        return env_id, self._node_of(env_id) or UNKNOWN_NODE, replica_node or UNKNOWN_NODE
 
 
 def _num_items(shape: tuple[int, ...] | None) -> int:
