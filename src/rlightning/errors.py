@@ -35,6 +35,10 @@ class ConfigError(RLightningError, ValueError):
     """The configuration is wrong; the message lists every fault found."""
 
 
+class PlacementError(RLightningError, ValueError):
+    """The workers do not fit on the nodes; the message names what is missing where."""
+
+
 class MissingExtraError(RLightningError, ImportError):
     """An optional dependency is needed; the message names the extra that brings it."""
 
@@ -65,6 +69,10 @@ class WorkerError(RLightningError):
 
 class WorkerDiedError(WorkerError):
     """The worker is gone: its calls cannot be answered any more."""
+
+
+class WorkerLostError(WorkerDiedError):
+    """A worker died and is not restarted: its budget is spent, or nobody can take its place."""
 
 
 class TaskCancelledError(WorkerError):

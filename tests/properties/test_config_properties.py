@@ -58,7 +58,7 @@ def test_any_text_as_file_is_read_or_refused_clearly(text: str) -> None:
 def test_a_key_that_lacks_one_letter_is_refused_with_the_right_name(
     path: str, data: st.DataObject
 ) -> None:
-    block, _, key = path.partition(".")
+    block, _, key = path.rpartition(".")
     position = data.draw(st.integers(0, len(key) - 1))
     typo = key[:position] + key[position + 1 :]
     if len(typo) < 4 or f"{block}.{typo}" in PATHS:

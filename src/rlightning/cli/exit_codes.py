@@ -9,6 +9,7 @@ from rlightning.errors import (
     ConfigError,
     MetricsError,
     MissingExtraError,
+    PlacementError,
     RoutingValueError,
     RunFolderError,
 )
@@ -33,7 +34,8 @@ class ExitCode(IntEnum):
 _MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.FAILED: "the training or the evaluation failed, or an unexpected error",
-    ExitCode.USAGE: "wrong arguments or configuration, or an optional package is missing",
+    ExitCode.USAGE: "wrong arguments or configuration, a cluster without room for it, "
+    "or an optional package is missing",
     ExitCode.RUN: "a run or a checkpoint cannot be found, read or written",
     ExitCode.HUNG: "an environment did not answer in time; the watchdog ended the process",
     ExitCode.INTERRUPTED: "Ctrl-C; after the first one a checkpoint was written, after two not",
@@ -42,6 +44,7 @@ _MEANINGS = {
 _CODE_OF_ERROR = {
     ConfigError: ExitCode.USAGE,
     MissingExtraError: ExitCode.USAGE,
+    PlacementError: ExitCode.USAGE,
     RoutingValueError: ExitCode.USAGE,
     RunFolderError: ExitCode.RUN,
     CheckpointError: ExitCode.RUN,

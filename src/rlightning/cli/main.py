@@ -14,6 +14,7 @@ from rlightning.cli.config_command import config
 from rlightning.cli.error_border import show_tracebacks
 from rlightning.cli.evaluate_command import evaluate
 from rlightning.cli.exit_codes import ExitCode
+from rlightning.cli.plan_command import plan
 from rlightning.cli.report_command import report
 from rlightning.cli.resume_command import resume
 from rlightning.cli.train_command import train
@@ -42,6 +43,7 @@ app.command()(train)
 app.command()(resume)
 app.command()(evaluate)
 app.command()(config)
+app.command()(plan)
 app.command()(report)
 
 

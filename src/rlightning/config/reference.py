@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -102,8 +103,13 @@ def _run_fields() -> dict[str, FieldInfo]:
 
 
 def _paths(block_name: str, block: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield every setting with its path; a block within the block stands for its settings."""
     for name, field in block.model_fields.items():
-        yield f"{block_name}.{name}", field
+        path, inner = f"{block_name}.{name}", field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _paths(path, inner)
+        else:
+            yield path, field
 
 
 def _section(title: str, summary: str, fields: dict[str, FieldInfo]) -> str:
@@ -138,7 +144,13 @@ def _type_text(annotation: Any) -> str:
         return _type_text(parts[0])
     if type(None) in parts or origin is Union:
         return " or ".join(_type_text(part) for part in parts)
-    words = {int: "whole number", float: "number", bool: "true or false", str: "text"}
+    words = {
+        int: "whole number",
+        float: "number",
+        Fraction: "number or fraction",
+        bool: "true or false",
+        str: "text",
+    }
     return words.get(annotation, "`null`" if annotation is type(None) else "block")
 
 

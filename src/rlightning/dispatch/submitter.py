@@ -69,6 +69,16 @@ class TaskSubmitter:
             _, lease = search.find(self.timeout_seconds)
         return _send(lease, worker, method, args, kwargs)
 
+    def submit_over_limit(
+        self, worker: WorkerHandle, method: str, /, *args: Any, **kwargs: Any
+    ) -> Task[Any]:
+        """Send a call at once, also to a worker that is full.
+
+        For a call that those in flight wait for: they would never make room for it.
+        """
+        lease = self.ledger.take(worker.worker_id, worker.incarnation, method)
+        return _send(lease, worker, method, args, kwargs)
+
     def submit_to_any(
         self,
         workers: Sequence[WorkerHandle] | Callable[[], Iterable[WorkerHandle]],

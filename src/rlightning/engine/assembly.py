@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -18,20 +18,33 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.config.run_config import RunConfig
 from rlightning.dispatch.ledger import Ledger
 from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.engine.cluster_nodes import find_nodes
+from rlightning.engine.placed_runtime import PlacedRuntime
+from rlightning.engine.restart_budget import RestartBudget
 from rlightning.engine.router_choice import router_factory
+from rlightning.engine.run_placement import (
+    Relocation,
+    create_manager,
+    num_cpus_asked,
+    placement_request,
+)
+from rlightning.engine.runtime_choice import create_runtime
+from rlightning.engine.scaling import ReplicaScaling
+from rlightning.engine.supervisor import Staff, Supervisor
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
 from rlightning.errors import RLightningError
-from rlightning.placement.local_resources import LOCAL_NODE_ID, LocalResourceManager
+from rlightning.placement.node import Node
+from rlightning.placement.resource_manager import GlobalResourceManager
 from rlightning.policy.actor_critic import create_actor_critic
 from rlightning.policy.base import Policy
 from rlightning.policy.device import resolve_device
 from rlightning.policy.group import PolicyGroup
 from rlightning.policy.pool import PolicyPool
 from rlightning.policy.replica import PolicyReplica
-from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Runtime, WorkerHandle, WorkerSpec
-from rlightning.runtime.in_process import InProcessRuntime
+from rlightning.policy.traffic import RequestBytes, Traffic
+from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Runtime, WorkerSpec
 
 LEARNER_ID = "learner-0"
 
@@ -48,12 +61,16 @@ class Assembly:
         environments: All environment workers.
         policies: All replicas and the learner.
         ledger: What is in flight.
+        manager: Knows where everything lives.
+        scaling: Adds replicas and takes them out.
     """
 
     runtime: Runtime
     environments: EnvGroup
     policies: PolicyGroup
     ledger: Ledger
+    manager: GlobalResourceManager
+    scaling: ReplicaScaling
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +107,8 @@ class AssemblyPlan:
         seed: Of environments and noise.
         deterministic: Whether replicas answer the most likely action.
         on_hang: Called with a report before the watchdog ends the process.
+        is_guest: Whether another run keeps the room on the nodes for itself, so that these
+            workers ask for none.
     """
 
     env_configs: tuple[EnvConfig, ...]
@@ -97,6 +116,7 @@ class AssemblyPlan:
     seed: int
     deterministic: bool = False
     on_hang: Callable[[str], object] | None = None
+    is_guest: bool = False
 
 
 def assemble(config: RunConfig, plan: AssemblyPlan) -> Assembly:
@@ -106,45 +126,116 @@ def assemble(config: RunConfig, plan: AssemblyPlan) -> Assembly:
         RLightningError: If a part cannot be built; nothing is left running.
     """
     torch.set_num_threads(config.cluster.torch_threads)
-    runtime = InProcessRuntime(config.cluster.mode, on_hang=plan.on_hang)
+    cluster = config.cluster
+    request = placement_request(
+        cluster, plan.env_configs, config.policy.num_eval_policies, is_guest=plan.is_guest
+    )
+    runtime = create_runtime(cluster, plan.on_hang, num_cpus_asked(request))
     try:
-        return _assembled(config, plan, runtime)
+        manager = create_manager(cluster, request, is_guest=plan.is_guest)
+        return _assembled(config, plan, PlacedRuntime(runtime, manager), manager)
     except BaseException:
         with suppress(RLightningError):
             runtime.shutdown()
         raise
 
 
-def _assembled(config: RunConfig, plan: AssemblyPlan, runtime: Runtime) -> Assembly:
+def _assembled(
+    config: RunConfig, plan: AssemblyPlan, runtime: Runtime, manager: GlobalResourceManager
+) -> Assembly:
     ledger = Ledger()
     longest_step = max(env.timeout_seconds for env in plan.env_configs)
     env_submitter = TaskSubmitter(1, timeout_seconds=longest_step, ledger=ledger)
     environments = EnvGroup(
         runtime, env_submitter, plan.env_configs, plan.rollout_length, plan.seed
     )
-    parts = _Parts(config, plan, runtime, environments, ledger)
+    parts = _Parts(config, plan, runtime, manager, environments, ledger)
     try:
-        return Assembly(runtime, environments, _create_policies(parts), ledger)
+        policies = _create_policies(parts)
+        scaling = ReplicaScaling(
+            runtime,
+            manager,
+            policies,
+            partial(_replica_spec, parts),
+            parts.replica_specs,
+            partial(_living_nodes, config, manager),
+        )
+        return Assembly(runtime, environments, policies, ledger, manager, scaling)
     except BaseException:
         with suppress(RLightningError):
             environments.close()
         raise
 
 
+def _living_nodes(config: RunConfig, manager: GlobalResourceManager) -> tuple[Node, ...]:
+    return find_nodes(config.cluster, manager.request).nodes
+
+
 def _create_policies(parts: _Parts) -> PolicyGroup:
     config, environments = parts.config, parts.environments
+    kinds = {env_id: environments.kind_of(env_id) for env_id in environments.env_ids}
+    parts.manager.settle_pools(
+        [
+            [_index_of(each) for each, own in kinds.items() if own == kind]
+            for kind in environments.kinds
+        ]
+    )
+    replica_ids = parts.manager.replica_ids_of_pools()
+    by_kind = dict(zip(environments.kinds, replica_ids, strict=True))
+    for kind, ids in by_kind.items():
+        parts.replica_specs.update({own: _replica_spec(parts, own, kind) for own in ids})
+    specs = [*parts.replica_specs.values(), _learner_spec(config, environments.kinds)]
+    handles = {handle.worker_id: handle for handle in parts.runtime.spawn_all(specs)}
     submitter = TaskSubmitter(
         config.routing.max_pending_tasks,
         timeout_seconds=config.routing.timeout_seconds,
         ledger=parts.ledger,
     )
     pools = {
-        name: _create_pool(parts, submitter, number, name)
-        for number, name in enumerate(environments.kinds)
+        kind: PolicyPool(
+            [handles[own] for own in ids],
+            router_factory(config.routing, parts.manager.of_pool(number)),
+            submitter,
+            traffic=_create_traffic(parts),
+        )
+        for number, (kind, ids) in enumerate(by_kind.items())
     }
-    kinds = {env_id: environments.kind_of(env_id) for env_id in environments.env_ids}
-    learner = _spawn_learner(config, parts.runtime, environments.kinds)
-    return PolicyGroup(pools, kinds, learner, submitter, config.engine.update_timeout_seconds)
+    timeout_seconds = config.engine.update_timeout_seconds
+    return PolicyGroup(pools, kinds, handles[LEARNER_ID], submitter, timeout_seconds)
+
+
+def _index_of(env_id: str) -> int:
+    index = worker_index_of(env_id)
+    if index is None:
+        raise RuntimeError(f"{env_id!r} has no worker index")
+    return index
+
+
+def _create_traffic(parts: _Parts) -> Traffic:
+    environments = parts.environments
+    hosted = [env for env in parts.plan.env_configs for _ in range(env.num_workers)]
+    sizes = {
+        env_id: RequestBytes.of(environments.kinds[environments.kind_of(env_id)], env.num_envs)
+        for env_id, env in zip(environments.env_ids, hosted, strict=True)
+    }
+    return Traffic(parts.manager.node_of, sizes)
+
+
+def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
+    """Return what brings the workers of a run back when they die."""
+    scaling = assembly.scaling
+    relocation = Relocation(assembly.manager, assembly.policies, scaling.living_nodes)
+    staff = Staff(
+        assembly.runtime,
+        assembly.environments,
+        assembly.policies,
+        scaling.replica_specs,
+        relocation.choose_node,
+        relocation.joined,
+    )
+    cluster = config.cluster
+    budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)
+    return Supervisor(staff, budget)
 
 
 def policy_factory(config: RunConfig, kind: SpaceKind) -> Callable[[], Policy]:
@@ -159,45 +250,38 @@ class _Parts:
     config: RunConfig
     plan: AssemblyPlan
     runtime: Runtime
+    manager: GlobalResourceManager
     environments: EnvGroup
     ledger: Ledger
+    replica_specs: dict[str, WorkerSpec] = field(default_factory=dict)
 
 
-def _create_pool(
-    parts: _Parts, submitter: TaskSubmitter, pool_number: int, kind_name: str
-) -> PolicyPool:
-    num_replicas = parts.config.policy.num_eval_policies
-    first = pool_number * num_replicas
-    kind = parts.environments.kinds[kind_name]
-    handles = [_spawn_replica(parts, f"eval-{first + i}", kind) for i in range(num_replicas)]
-    own_env_ids = [
-        env_id
-        for env_id in parts.environments.env_ids
-        if parts.environments.kind_of(env_id) == kind_name
-    ]
-    indices = [index for each in own_env_ids if (index := worker_index_of(each)) is not None]
-    manager = LocalResourceManager(indices, num_replicas)
-    return PolicyPool(handles, router_factory(parts.config.routing, manager), submitter)
-
-
-def _spawn_replica(parts: _Parts, replica_id: str, kind: SpaceKind) -> WorkerHandle:
+def _replica_spec(parts: _Parts, replica_id: str, kind_name: str) -> WorkerSpec:
     config = parts.config
     create = partial(
         PolicyReplica,
-        policy_factory(config, kind),
+        policy_factory(config, parts.environments.kinds[kind_name]),
         replica_id,
         config.policy.device,
         deterministic=parts.plan.deterministic,
     )
     seconds = config.routing.timeout_seconds
-    return parts.runtime.spawn(WorkerSpec(replica_id, create, LOCAL_NODE_ID, seconds))
+    return WorkerSpec(replica_id, _with_torch_threads(config, create), call_timeout_seconds=seconds)
 
 
-def _spawn_learner(
-    config: RunConfig, runtime: Runtime, kinds: Mapping[str, SpaceKind]
-) -> WorkerHandle:
+def _learner_spec(config: RunConfig, kinds: Mapping[str, SpaceKind]) -> WorkerSpec:
     factories = {name: partial(_create_algorithm, config, kind) for name, kind in kinds.items()}
-    return runtime.spawn(WorkerSpec(LEARNER_ID, partial(Learner, factories), LOCAL_NODE_ID))
+    return WorkerSpec(LEARNER_ID, _with_torch_threads(config, partial(Learner, factories)))
+
+
+def _with_torch_threads(config: RunConfig, create: Callable[[], object]) -> Callable[[], object]:
+    """Return what makes a worker in a process in which torch uses the configured threads."""
+    return partial(_create_with_torch_threads, config.cluster.torch_threads, create)
+
+
+def _create_with_torch_threads(num_threads: int, create: Callable[[], object]) -> object:
+    torch.set_num_threads(num_threads)
+    return create()
 
 
 def _create_algorithm(config: RunConfig, kind: SpaceKind) -> Algorithm:

@@ -56,6 +56,7 @@ def evaluate_weights(
         seed=evaluation_seed(config) if seed is None else seed,
         deterministic=deterministic,
         on_hang=on_hang,
+        is_guest=True,
     )
     with assemble(config, plan) as assembly:
         check_kinds(state, sorted(assembly.policies.pools))

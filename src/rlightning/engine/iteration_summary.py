@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 
 from rlightning.engine.progress import TrainingProgress
@@ -14,14 +14,26 @@ from rlightning.types import UpdateReport
 
 
 class IterationSummary:
-    """Reads the counters of all parts after each iteration and hands out what was added."""
+    """Reads the counters of all parts after each iteration and hands out what was added.
+
+    Args:
+        environments: All environment workers.
+        policies: All replicas and the learner.
+        progress: How far the run has come.
+        fault_counts: Returns what was lost and mended since the start.
+    """
 
     def __init__(
-        self, environments: EnvGroup, policies: PolicyGroup, progress: TrainingProgress
+        self,
+        environments: EnvGroup,
+        policies: PolicyGroup,
+        progress: TrainingProgress,
+        fault_counts: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         self._environments = environments
         self._policies = policies
         self._progress = progress
+        self._fault_counts = fault_counts
         self._busy_before: dict[str, float] = {}
         self._waited_before: dict[str, float] = {}
         several = len(policies.pools) > 1
@@ -48,6 +60,8 @@ class IterationSummary:
             queue_wait_seconds=self._queue_waits(),
             policy_version=self._policies.policy_version,
             environments=self._names,
+            faults=self._fault_counts(),
+            traffic=self._policies.take_traffic(),
         )
 
     def _time_shares(self, seconds: float) -> dict[str, float]:

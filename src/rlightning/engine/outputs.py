@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from rlightning.config.run_config import RunConfig
+from rlightning.engine.ray_extra import needs_ray
 from rlightning.engine.run_folder import RunFolder
 from rlightning.metrics.console_sink import choose_console_sink
 from rlightning.metrics.json_lines import JsonLines
@@ -29,7 +30,7 @@ def create_recorder(
         resumed_at_env_steps: Steps of the checkpoint that a resumed run goes on from.
 
     Raises:
-        MissingExtraError: If Weights & Biases is asked for and not installed.
+        MissingExtraError: If Weights & Biases or Ray is asked for and not installed.
     """
     sinks: list[Sink] = [JsonLines(folder.metrics_path)]
     if config.logging.tensorboard:
@@ -37,6 +38,12 @@ def create_recorder(
     if config.logging.wandb:
         settings = config.model_dump(mode="json")
         sinks.append(WandbSink(config.logging.wandb_project, folder.path, settings))
+    if config.cluster.backend == "ray":
+        with needs_ray():
+            from rlightning.runtime.ray.metrics_sink import (  # noqa: PLC0415 - an extra
+                RayMetricsSink,
+            )
+        sinks.append(RayMetricsSink(folder.path.name))
     screen = choose_console_sink(
         config.logging.live,
         console,

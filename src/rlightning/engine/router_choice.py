@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -30,7 +31,32 @@ def _create(
     config: RoutingConfig, manager: ResourceManager, policies: Sequence[EvalPolicy]
 ) -> Router:
     options = router_options(config, policies)
-    return create_router(config.mode, config.type, policies, manager, **options)
+    present = _WithPolicies(manager, policies)
+    return create_router(config.mode, config.type, policies, present, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithPolicies:
+    """What a manager says, with the replicas that a router chooses from in their positions.
+
+    Replicas come and go, so the one with id 3 may be the second of those that are left.
+    """
+
+    manager: ResourceManager
+    policies: Sequence[EvalPolicy]
+
+    def get_component_distribution(self) -> dict[str, dict[str, dict[str, Any]]]:
+        planned = self.manager.get_component_distribution()
+        distribution = {
+            node_id: {name: entry for name, entry in components.items() if name != "eval"}
+            for node_id, components in planned.items()
+        }
+        for position, policy in enumerate(self.policies):
+            if policy.node_id is not None:
+                components = distribution.setdefault(policy.node_id, {})
+                ids = [*components.get("eval", {"ids": []})["ids"], position]
+                components["eval"] = {"count": len(ids), "ids": ids}
+        return {node_id: own for node_id, own in distribution.items() if own}
 
 
 def find_router_type(config: RoutingConfig) -> object:

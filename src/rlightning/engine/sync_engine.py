@@ -16,7 +16,8 @@ class SyncRLEngine:
     """Every iteration collects with one version of the policy, then updates it.
 
     The weights of the replicas change between iterations only, so every fragment was collected
-    by one version.
+    by one version. Workers that died are brought back between iterations too: the iteration
+    goes on without them, and an iteration that is left with nobody begins anew.
     """
 
     def __init__(
@@ -26,12 +27,24 @@ class SyncRLEngine:
         progress: TrainingProgress,
         summary: IterationSummary,
         hook: Hook | None = None,
+        restart_lost: Callable[[], object] = lambda: None,
     ) -> None:
+        """Take the parts that the loop moves.
+
+        Args:
+            environments: All environment workers.
+            policies: All replicas and the learner.
+            progress: Counts what was done, and says when it is enough.
+            summary: Makes the report of an iteration.
+            hook: Told of the start, of each iteration and of the end.
+            restart_lost: Brings workers back that died. Without it their death ends the run.
+        """
         self._environments = environments
         self._policies = policies
         self._progress = progress
         self._summary = summary
         self._hook = hook or Hook()
+        self._restart_lost = restart_lost
 
     def run(
         self,
@@ -43,18 +56,23 @@ class SyncRLEngine:
         self._policies.publish()
         self._environments.reset()
         self._hook.run_started()
+        started = clock()
         while not progress.is_complete:
-            started = clock()
             for _ in range(self._environments.rollout_length):
                 for env_id, observation in self._environments.observations():
                     action = self._policies.act(env_id, observation)
                     self._environments.step(env_id, action)
             fragments = self._environments.take_fragments()
+            if not fragments:
+                self._restart_lost()
+                continue
             update = self._policies.update(fragments, progress.share)
             self._policies.publish()
+            self._restart_lost()
             seconds = clock() - started
             progress.advance(update.num_steps, seconds)
             self._hook.iteration_ended(self._summary.report(update, seconds))
             if should_stop():
                 break
+            started = clock()
         self._hook.run_ended()

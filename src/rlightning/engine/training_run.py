@@ -12,7 +12,7 @@ from rich.console import Console
 
 from rlightning.config.run_config import RunConfig
 from rlightning.config.yaml_text import config_yaml
-from rlightning.engine.assembly import Assembly, AssemblyPlan, assemble
+from rlightning.engine.assembly import Assembly, AssemblyPlan, assemble, create_supervisor
 from rlightning.engine.checkpoint import CheckpointStore
 from rlightning.engine.checkpoint_hook import CheckpointHook
 from rlightning.engine.evaluation import evaluate_weights, evaluation_seed
@@ -103,9 +103,13 @@ class TrainingRun:
         state = RunState(environments, policies, self._progress, self._recorder)
         if self._checkpoint is not None:
             self._go_on_from(self._checkpoint, state)
-        summary = IterationSummary(environments, policies, self._progress)
+        supervisor = create_supervisor(self._config, assembly)
+        counts = supervisor.fault_counts
+        summary = IterationSummary(environments, policies, self._progress, counts)
         hooks = self._hooks(state, self._recorder)
-        engine = SyncRLEngine(environments, policies, self._progress, summary, hooks)
+        engine = SyncRLEngine(
+            environments, policies, self._progress, summary, hooks, supervisor.restart_lost
+        )
         with self._recorder, StopRequest(self._announce) as stop:
             with notes_kept_checkpoint(self._folder):
                 engine.run(lambda: stop.is_requested)

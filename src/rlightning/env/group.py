@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-from rlightning.clock import monotonic_clock
 from rlightning.config.env_config import EnvConfig
 from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.env.attendance import Attendance
+from rlightning.env.closing import close_workers
+from rlightning.env.member import EnvMember, WorkerFactory, create_members
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env.turns import Turns
-from rlightning.env.worker import ENV_PREFIX, EnvWorker
-from rlightning.env_id import EnvId, format_env_id
-from rlightning.errors import CheckpointError, ConfigError, EnvironmentFailedError, RLightningError
-from rlightning.registry import did_you_mean
+from rlightning.env.worker import EnvWorker
+from rlightning.errors import (
+    CheckpointError,
+    ConfigError,
+    EnvironmentFailedError,
+    RLightningError,
+    WorkerDiedError,
+)
 from rlightning.runtime.base import (
     DEFAULT_STOP_SECONDS,
     Runtime,
@@ -24,18 +28,8 @@ from rlightning.runtime.base import (
     WorkerHandle,
     WorkerSpec,
 )
+from rlightning.runtime.lost_worker import LostWorker
 from rlightning.types import ActionBatch, Fragment, ObservationBatch
-
-WorkerFactory: TypeAlias = Callable[[EnvConfig, int, int, int], object]
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """One environment worker and what is known of it."""
-
-    env_id: str
-    config: EnvConfig
-    handle: WorkerHandle
 
 
 class EnvGroup:
@@ -70,7 +64,7 @@ class EnvGroup:
             configs: One for each kind of environment.
             rollout_length: Steps of a fragment, at least 1.
             seed: Of the run.
-            create_worker: Makes a worker from configuration, index, rollout length and seed.
+            create_worker: Makes a worker.
 
         Raises:
             ConfigError: If there is no configuration or the rollout length is below 1.
@@ -82,12 +76,13 @@ class EnvGroup:
                 f"{len(configs)} environments and length {rollout_length}; correct the run"
             )
         self.rollout_length = rollout_length
+        self._runtime = runtime
         self._submitter = submitter
-        self._members: dict[str, _Member] = {}
+        self._members: dict[str, EnvMember] = {}
         self._turns = Turns()
         self.newest: Mapping[str, Task[ObservationBatch]] = self._turns.newest
         try:
-            self._spawn_all(runtime, configs, partial(_create, create_worker, rollout_length, seed))
+            self._spawn_all(create_members(configs, create_worker, rollout_length, seed))
             self._refuse_shared_ids()
             kinds = self._ask_all("kind")
         except BaseException:
@@ -95,25 +90,15 @@ class EnvGroup:
                 self.close()
             raise
         self.env_ids = tuple(self._members)
+        self._attendance = Attendance(self._members.values(), self._turns)
         self._kind_of: dict[str, str] = {env_id: kind.name for env_id, kind in kinds.items()}
         self.kinds: Mapping[str, SpaceKind] = {kind.name: kind for kind in kinds.values()}
 
-    def _spawn_all(
-        self,
-        runtime: Runtime,
-        configs: Sequence[EnvConfig],
-        create: Callable[[EnvConfig, int], object],
-    ) -> None:
-        for config in configs:
-            for _ in range(config.num_workers):
-                index = len(self._members)
-                env_id = format_env_id(EnvId(ENV_PREFIX, index))
-                spec = WorkerSpec(
-                    worker_id=env_id,
-                    factory=partial(create, config, index),
-                    call_timeout_seconds=config.timeout_seconds,
-                )
-                self._members[env_id] = _Member(env_id, config, runtime.spawn(spec))
+    def _spawn_all(self, members: Sequence[EnvMember]) -> None:
+        handles = self._runtime.spawn_all(member.first_spec for member in members)
+        for member, handle in zip(members, handles, strict=True):
+            member.handle = handle
+            self._members[member.env_id] = member
 
     def _refuse_shared_ids(self) -> None:
         """Refuse two workers that stamp their data with one id, or a worker with a wrong one."""
@@ -136,7 +121,7 @@ class EnvGroup:
 
     def kind_of(self, env_id: str) -> str:
         """Return the kind name of a worker."""
-        return self._kind_of[self._member(env_id).env_id]
+        return self._kind_of[self._attendance.member(env_id).env_id]
 
     def environment_names(self) -> dict[str, str]:
         """Return what each worker hosts, such as ``CartPole-v1``, by worker id."""
@@ -153,20 +138,25 @@ class EnvGroup:
 
     def reset(self) -> None:
         """Start new episodes everywhere; unfinished fragments are dropped."""
-        for member in self._members.values():
-            task = self._submitter.submit(member.handle, "reset")
-            self._turns.expect(member.env_id, task)
+        for member in self._attendance.present():
+            self._reset(member)
+
+    def _reset(self, member: EnvMember) -> None:
+        self._attendance.fragment_ended(member.env_id)
+        self._turns.expect(member.env_id, self._submitter.submit(member.handle, "reset"))
 
     def observations(self) -> Iterator[tuple[str, Task[ObservationBatch]]]:
         """Take the newest observations of every worker that has some, in order of their calls.
 
         A worker may be stepped as soon as its pair was handed out; what it shows then belongs
-        to the next round.
+        to the next round. There are none while every worker is lost.
 
         Raises:
             EnvironmentFailedError: If all were taken already: there would be nothing to receive.
         """
-        return self._turns.take_each()
+        if self._attendance.lost and not self._turns.num_untaken:
+            return iter(())
+        return self._turns.take_each(self._attendance.lose)
 
     def take(self, env_id: str) -> Task[ObservationBatch]:
         """Take the newest observations of one worker.
@@ -175,7 +165,7 @@ class EnvGroup:
             EnvironmentFailedError: If they were taken already, or the worker was never reset.
             BaseException: The error of the step that should have shown them, if it has failed.
         """
-        return self._turns.take(self._member(env_id).env_id)
+        return self._turns.take(self._attendance.member(env_id).env_id)
 
     def step(self, env_id: str, action: Task[ActionBatch] | ActionBatch) -> None:
         """Let one worker act; its newest observations must have been taken before.
@@ -188,23 +178,86 @@ class EnvGroup:
             EnvironmentFailedError: If the worker's observations were not taken since its last
                 step, so that this cannot be the answer to them, or it was never reset.
         """
-        member = self._member(env_id)
+        member = self._attendance.member(env_id)
         self._turns.check_may_step(env_id)
-        self._turns.expect(env_id, self._submitter.submit(member.handle, "step", action))
+        task = self._submitter.submit(member.handle, "step", action)
+        self._turns.expect(env_id, task)
+        self._attendance.step_sent(env_id, task)
 
     def take_fragments(self) -> list[Task[Fragment]]:
         """Ask every worker for its full fragment; one task each, in order of the workers.
 
-        The error of a step that failed becomes the error of the worker's fragment.
+        The error of a step that failed becomes the error of the worker's fragment. Under
+        supervision it waits for all of them, and leaves out those of workers that died.
+
+        Raises:
+            BaseException: Under supervision, any other error of a fragment.
+            TaskTimeoutError: Under supervision, if no further fragment comes in time.
         """
+        tasks = {
+            member.env_id: self._submitter.submit(
+                member.handle, "take_fragment", self.newest.get(member.env_id)
+            )
+            for member in self._attendance.present()
+        }
+        if not self._attendance.is_supervised:
+            return list(tasks.values())
+        pending = [task for task in tasks.values() if not task.is_done()]
+        while pending:
+            _, pending = self._runtime.wait_any(pending, self._submitter.timeout_seconds)
         return [
-            self._submitter.submit(member.handle, "take_fragment", self.newest.get(env_id))
-            for env_id, member in self._members.items()
+            task for env_id, task in tasks.items() if self._attendance.has_fragment(env_id, task)
         ]
 
+    def supervise(self) -> None:
+        """Let the group go on without workers that died; somebody must bring them back."""
+        self._attendance.is_supervised = True
+
+    def lost(self) -> list[LostWorker]:
+        """Return the workers that died and did not rejoin, also those that nobody missed yet."""
+        self._attendance.find_dead()
+        return list(self._attendance.lost.values())
+
+    def has_present(self) -> bool:
+        """Return whether any worker takes part."""
+        return bool(self._attendance.present())
+
+    def next_spec(self, env_id: str) -> WorkerSpec:
+        """Return what another incarnation of a worker is to be started with."""
+        return self._attendance.member(env_id).next_spec()
+
+    def rejoin(self, handle: WorkerHandle) -> None:
+        """Let a worker take part that was started anew; it begins with a reset."""
+        member = self._attendance.member(handle.worker_id)
+        member.handle = handle
+        self._attendance.rejoin(member.env_id)
+        self._reset(member)
+
+    def dropped_steps(self) -> dict[str, int]:
+        """Return environment steps that were lost with fragments of workers that died.
+
+        Exact: the steps whose answer had come. A step on which a simulator resets counts.
+        """
+        return dict(self._attendance.dropped_steps)
+
     def states(self) -> dict[str, Any]:
-        """Return the state of every worker's random generators, by worker id."""
-        return self._ask_all("state")
+        """Return the state of every worker's random generators, by worker id.
+
+        Of one that is dead, under supervision, it is the state with which it will start anew.
+        """
+        tasks = {
+            env_id: self._submitter.submit(member.handle, "state")
+            for env_id, member in self._members.items()
+        }
+        return {env_id: self._state(env_id, task) for env_id, task in tasks.items()}
+
+    def _state(self, env_id: str, task: Task[Any]) -> Any:
+        try:
+            return task.result()
+        except WorkerDiedError as error:
+            if not self._attendance.is_own_death(env_id, error):
+                raise
+            return self._members[env_id].fresh_state()
 
     def restore(self, states: Mapping[str, Any]) -> None:
         """Take over states; `reset` must follow and starts new episodes.
@@ -230,17 +283,7 @@ class EnvGroup:
         Raises:
             RLightningError: The first error, after all others were closed.
         """
-        errors: list[RLightningError] = []
-        deadline = monotonic_clock() + timeout_seconds
-        living = [member.handle for member in self._members.values() if member.handle.is_alive()]
-        for handle, task in [(handle, handle.call("close")) for handle in living]:
-            try:
-                task.result(max(0.0, deadline - monotonic_clock()))
-            except RLightningError as error:
-                errors.append(error)
-            handle.kill()
-        if errors:
-            raise errors[0]
+        close_workers(self.handles(), timeout_seconds)
 
     def __repr__(self) -> str:
         hosted = ", ".join(f"{env_id}: {name}" for env_id, name in self.environment_names().items())
@@ -252,18 +295,3 @@ class EnvGroup:
             for env_id, member in self._members.items()
         }
         return {env_id: task.result() for env_id, task in tasks.items()}
-
-    def _member(self, env_id: str) -> _Member:
-        member = self._members.get(env_id)
-        if member is None:
-            raise EnvironmentFailedError(
-                f"expected an environment worker of this group, got {env_id!r}"
-                f"{did_you_mean(env_id, self._members)}; use one of env_ids"
-            )
-        return member
-
-
-def _create(
-    create_worker: WorkerFactory, rollout_length: int, seed: int, config: EnvConfig, index: int
-) -> object:
-    return create_worker(config, index, rollout_length, seed)

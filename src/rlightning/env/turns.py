@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
+from typing import TypeAlias
 
-from rlightning.errors import EnvironmentFailedError
+from rlightning.errors import EnvironmentFailedError, WorkerDiedError
 from rlightning.runtime.base import Task
 from rlightning.types import ObservationBatch
+
+OnDeath: TypeAlias = Callable[[str, WorkerDiedError], object]
+
+
+def _refuse(env_id: str, error: WorkerDiedError) -> None:
+    raise error
 
 
 class Turns:
@@ -52,8 +59,14 @@ class Turns:
             task.result()
         return task
 
-    def take_each(self) -> Iterator[tuple[str, Task[ObservationBatch]]]:
+    def take_each(
+        self, on_death: OnDeath = _refuse
+    ) -> Iterator[tuple[str, Task[ObservationBatch]]]:
         """Take what is untaken now, one after the other as the caller asks for it.
+
+        Args:
+            on_death: Called with a worker whose step failed by its own death, and that error;
+                unless it raises, the worker is passed over.
 
         Raises:
             EnvironmentFailedError: If there is nothing: an empty round is a mistake.
@@ -63,7 +76,23 @@ class Turns:
                 "expected observations that were not taken yet, got none; "
                 "call reset() first, or step() the workers whose observations were taken"
             )
-        return ((env_id, self.take(env_id)) for env_id in list(self._untaken))
+        return self._take_living(on_death)
+
+    def _take_living(self, on_death: OnDeath) -> Iterator[tuple[str, Task[ObservationBatch]]]:
+        for env_id in list(self._untaken):
+            try:
+                task = self.take(env_id)
+            except WorkerDiedError as error:
+                if error.worker_id != env_id:
+                    raise
+                on_death(env_id, error)
+            else:
+                yield env_id, task
+
+    def forget(self, env_id: str) -> None:
+        """Expect nothing more of a worker until it is reset."""
+        self._newest.pop(env_id, None)
+        self._untaken.pop(env_id, None)
 
     def check_may_step(self, env_id: str) -> None:
         """Refuse a step that cannot be the answer to the worker's newest observations.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from rlightning.config.env_config import EnvConfig
 from rlightning.env.action_adapter import create_action_adapter
 from rlightning.env.action_noise import draw_noise
@@ -15,6 +13,7 @@ from rlightning.env.finite import is_finite, refuse_not_finite
 from rlightning.env.fragment_buffer import FragmentBuffer
 from rlightning.env.make import make_vector_env
 from rlightning.env.observation_adapter import create_observation_adapter
+from rlightning.env.random_streams import RandomStreams
 from rlightning.env.simulator import AnyVectorEnv, create_simulator
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import EnvId, format_env_id
@@ -42,7 +41,12 @@ class EnvWorker:
     """
 
     def __init__(
-        self, config: EnvConfig, worker_index: int, rollout_length: int, seed: int
+        self,
+        config: EnvConfig,
+        worker_index: int,
+        rollout_length: int,
+        seed: int,
+        incarnation: int = 1,
     ) -> None:
         """Make the environment; nothing is stepped yet.
 
@@ -51,6 +55,8 @@ class EnvWorker:
             worker_index: 0-based number over all configurations of the run.
             rollout_length: Steps `T` of a fragment.
             seed: Of the run. The worker derives its own from it and its index.
+            incarnation: How many workers of this index there were, this one included. A restarted
+                worker draws other random numbers than those before it.
 
         Raises:
             EnvironmentFailedError: If the environment cannot be made.
@@ -64,8 +70,7 @@ class EnvWorker:
         self._buffer: FragmentBuffer | None = None
         self._episodes = EpisodeTracker(self.env_id, self._num_envs)
         self._noise_rows: Iterator[FloatArray] = iter(())
-        streams = np.random.SeedSequence((seed, worker_index)).spawn(2)
-        self._seed_generator, self._noise_generator = map(np.random.default_rng, streams)
+        self._random = RandomStreams(seed, worker_index, incarnation)
         self._vector_env = make_vector_env(config)
         try:
             self._adapt(self._vector_env, config.flatten_observation)
@@ -102,7 +107,7 @@ class EnvWorker:
         self._episodes = EpisodeTracker(self.env_id, self._num_envs)
         buffer = FragmentBuffer(self._kind, self._rollout_length, self._num_envs)
         try:
-            seed = int(self._seed_generator.integers(2**31))
+            seed = int(self._random.seeds.integers(2**31))
             self._simulator.reset(seed, buffer.observation[0])
             refuse_not_finite("observation", buffer.observation[0])
         except Exception as error:
@@ -175,10 +180,7 @@ class EnvWorker:
 
     def state(self) -> dict[str, Any]:
         """Return the states of the random generators: plain dicts of numbers and texts."""
-        return {
-            "seeds": dict(self._seed_generator.bit_generator.state),
-            "noise": dict(self._noise_generator.bit_generator.state),
-        }
+        return self._random.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over generator states; `reset` must follow and starts new episodes.
@@ -187,8 +189,7 @@ class EnvWorker:
             CheckpointError: If the state was not made by `state`.
         """
         try:
-            self._seed_generator.bit_generator.state = state["seeds"]
-            self._noise_generator.bit_generator.state = state["noise"]
+            self._random.restore(state)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(
                 f"expected generator states 'seeds' and 'noise' of {self.env_id}, "
@@ -224,7 +225,7 @@ class EnvWorker:
 
     def _draw_noise(self) -> FloatArray:
         shape = (self._rollout_length, self._num_envs)
-        return draw_noise(self._noise_generator, self._kind.action_space, shape)
+        return draw_noise(self._random.noise, self._kind.action_space, shape)
 
     def _wrong_actions(self, answer: ActionBatch) -> ShapeError:
         return ShapeError(

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from rlightning.metrics.episode_summary import summarize_episodes
+from rlightning.metrics.node_traffic import NodePair, NodeTraffic, home_share, num_nodes
 from rlightning.types import EpisodeRecord
 
 Cell: TypeAlias = int | float | None
@@ -37,6 +38,10 @@ class IterationReport:
         evaluation: Results of an evaluation, if one ran in this iteration.
         environments: Name of the environment by worker id; only needed where there are several,
             for then each one gets its own returns, as ``name/episode_return_mean``.
+        faults: What was lost and mended since the start of this process, by
+            ``<what>/<worker id>``; empty as long as no worker failed.
+        traffic: Requests and bytes of this iteration between nodes, by (node of the environment
+            worker, node of the replica).
     """
 
     iteration: int
@@ -53,6 +58,13 @@ class IterationReport:
     policy_version: int
     evaluation: Mapping[str, float] | None = None
     environments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    faults: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    traffic: Mapping[NodePair, NodeTraffic] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def home_share(self) -> float | None:
+        """Share of this iteration's requests that stayed on their node; None on a single node."""
+        return home_share(self.traffic) if num_nodes(self.traffic) > 1 else None
 
     def as_row(self, episode_summary: Mapping[str, Cell] | None = None) -> Row:
         """Return all numbers under flat names, safe for JSON: what is not finite becomes None.
@@ -85,8 +97,17 @@ class IterationReport:
             **{f"router/{reason}": count for reason, count in self.router_counts.items()},
             **{f"load/{replica_id}": load for replica_id, load in self.loads.items()},
             **{f"queue_wait_seconds/{worker_id}": value for worker_id, value in waits.items()},
+            **{f"faults/{what}": count for what, count in self.faults.items()},
             **{f"tasks/{env}/{replica}": count for (env, replica), count in self.tasks.items()},
+            **self._between_nodes(),
         }
+
+    def _between_nodes(self) -> Row:
+        row: Row = {} if self.home_share is None else {"home_share": self.home_share}
+        for (asking, asked), own in self.traffic.items():
+            row[f"node_requests/{asking}/{asked}"] = own.requests
+            row[f"node_bytes/{asking}/{asked}"] = own.num_bytes
+        return row
 
 
 def json_safe(value: Cell) -> Cell:

@@ -71,7 +71,34 @@ METRIC_NAMES: tuple[MetricName, ...] = (
     MetricName(
         "queue_wait_seconds/", "s", "Seconds that calls waited for room at a worker.", "routing"
     ),
+    MetricName(
+        "faults/",
+        "",
+        "Restarts of a worker, steps dropped with its fragments, or calls that another one had "
+        "to answer, so far; absent while there are none.",
+        "faults",
+    ),
     MetricName("tasks/", "tasks", "Requests of one worker answered by one replica.", "routing"),
+    MetricName(
+        "home_share",
+        "share",
+        "Share of the requests that a replica on the environment worker's own node was sent; "
+        "absent where there is one node only.",
+        "routing",
+    ),
+    MetricName(
+        "node_requests/",
+        "requests",
+        "Requests that environment workers of one node sent to replicas of another, or the same.",
+        "routing",
+    ),
+    MetricName(
+        "node_bytes/",
+        "bytes",
+        "Bytes of the arrays of those requests (observations and noise) and of their answers "
+        "(actions, log-probabilities and values).",
+        "routing",
+    ),
 )
 """Every metric that RLightning itself writes; an algorithm may add names of its own."""
 

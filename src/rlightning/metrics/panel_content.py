@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlightning.metrics.iteration_report import IterationReport, Row
+from rlightning.metrics.node_traffic import num_nodes
 from rlightning.metrics.readable_numbers import readable_count, readable_duration, readable_value
 from rlightning.metrics.share_bar import ShareBar
 from rlightning.metrics.shown_returns import environments_in, readable_return
@@ -53,6 +55,10 @@ def draw_panel(content: PanelContent) -> Table:
     table.add_row("speed", _speed(report))
     table.add_row("time", ShareBar(report.time_shares))
     table.add_row("replicas", ShareBar(tasks_by_replica(report.tasks)))
+    if report.home_share is not None:
+        table.add_row("nodes", traffic_line(report))
+    if report.faults:
+        table.add_row("faults", fault_line(report.faults))
     if report.evaluation:
         table.add_row("evaluation", _evaluation(report.evaluation))
     return table
@@ -99,6 +105,32 @@ def _speed(report: IterationReport) -> Text:
     line.append(f"   iteration {report.iteration}", style="not bold")
     line.append(f"   policy version {report.policy_version}", style="not bold dim")
     return line
+
+
+def traffic_line(report: IterationReport) -> Text:
+    """Return which share of the requests stayed on their node, and how many left it."""
+    crossed = [own for (asking, asked), own in report.traffic.items() if asking != asked]
+    line = Text(f"{report.home_share or 0.0:.2%} of the requests stayed at home", style="bold")
+    line.append(f"   {num_nodes(report.traffic)} nodes", style="not bold")
+    requests, num_bytes = sum(c.requests for c in crossed), sum(c.num_bytes for c in crossed)
+    crossing = f"   {readable_count(requests)} crossed with {readable_count(num_bytes)} bytes"
+    line.append(crossing, style="not bold dim")
+    return line
+
+
+def fault_line(faults: Mapping[str, int]) -> Text:
+    """Return what was lost and mended, such as ``2 restarts (env-1, eval-0)``."""
+    workers: dict[str, list[str]] = {}
+    totals: Counter[str] = Counter()
+    for name, count in faults.items():
+        what, _, worker_id = name.partition("/")
+        totals[what] += count
+        workers.setdefault(what, []).append(worker_id)
+    parts = (
+        f"{readable_count(count)} {what.replace('_', ' ')} ({', '.join(workers[what])})"
+        for what, count in totals.items()
+    )
+    return Text("   ".join(parts), style="yellow")
 
 
 def _evaluation(results: Mapping[str, float]) -> Text:

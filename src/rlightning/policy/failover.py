@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
+from rlightning.clock import monotonic_clock
 from rlightning.errors import (
     NotFiniteError,
     ShapeError,
@@ -29,7 +31,7 @@ class FailoverJudge(Protocol):
         ...
 
     def send_elsewhere(
-        self, policy: EvalPolicy, error: Exception, tried: frozenset[str]
+        self, policy: EvalPolicy, error: Exception, tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
         """Take note of a failure; return the next attempt, or None if the error stands."""
         ...
@@ -65,11 +67,31 @@ class FailoverTask(QueuedTask):
         self.try_start()
         self._follow(attempt, frozenset())
 
+    @property
+    def policy(self) -> EvalPolicy:
+        """Who has the attempt at hand."""
+        return self._present.policy
+
+    def present(self) -> Task[ActionBatch]:
+        """Return the attempt at hand; once this is done, the one that decided it."""
+        return self._present.task
+
+    def result(self, timeout_seconds: float | None = None) -> ActionBatch:
+        """Wait for the answer of the attempt that succeeded, and return it."""
+        seconds = self._present.call_timeout_seconds if timeout_seconds is None else timeout_seconds
+        deadline = None if seconds is None else monotonic_clock() + seconds
+        if not self.is_done():
+            with suppress(Exception):  # whoever waits for it himself learns of its end sooner
+                self._present.task.result(seconds)
+        super().result(_seconds_until(deadline))
+        answer: ActionBatch = self._present.task.result(_seconds_until(deadline))
+        return answer
+
     def cancel(self) -> bool:
         """Withdraw the attempt at hand if it has not begun."""
         return self._present.task.cancel()
 
-    def _follow(self, attempt: Attempt | None, tried: frozenset[str]) -> None:
+    def _follow(self, attempt: Attempt | None, tried: frozenset[EvalPolicy]) -> None:
         """Make attempts as long as they end at once; be called again when one ends later."""
         while attempt is not None:
             self._present.task, self._present.policy = attempt
@@ -77,10 +99,10 @@ class FailoverTask(QueuedTask):
             if not task.is_done():
                 task.add_done_callback(partial(self._go_on, attempt, tried))
                 return
-            tried |= {policy.replica_id}
+            tried |= {policy}
             attempt = self._next_attempt(attempt, tried)
 
-    def _go_on(self, attempt: Attempt, tried: frozenset[str], task: Task[Any]) -> None:
+    def _go_on(self, attempt: Attempt, tried: frozenset[EvalPolicy], task: Task[Any]) -> None:
         if _is_final(task):
             self._follow(attempt, tried)
         else:
@@ -89,13 +111,13 @@ class FailoverTask(QueuedTask):
             thread.daemon = True
             thread.start()
 
-    def _next_attempt(self, attempt: Attempt, tried: frozenset[str]) -> Attempt | None:
+    def _next_attempt(self, attempt: Attempt, tried: frozenset[EvalPolicy]) -> Attempt | None:
         """Return another attempt, or end with what this one has come to."""
         task, policy = attempt
         error = task.error()
         if error is None:
             self._judge.succeeded(policy)
-            self.finish(task.result())
+            self.finish(None)
             return None
         following = None
         if isinstance(error, Exception) and not _is_final(task):
@@ -107,6 +129,10 @@ class FailoverTask(QueuedTask):
         if following is None:
             self.fail(error)
         return following
+
+
+def _seconds_until(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - monotonic_clock())
 
 
 def _is_final(task: Task[Any]) -> bool:

@@ -10,10 +10,12 @@ from typing import Any
 from rlightning.dispatch.drain import wait_until_idle
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import RoutingValueError, WorkerDiedError
+from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.pool import PolicyPool
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
+from rlightning.runtime.lost_worker import LostWorker
 from rlightning.types import ActionBatch, Fragment, ObservationBatch, UpdateReport
 from rlightning.weights.snapshot import WeightsSnapshot
 
@@ -75,16 +77,21 @@ class PolicyGroup:
         Args:
             fragments: One task per environment worker.
             progress: Share of the whole training done so far, from 0 to 1.
+
+        Raises:
+            WorkerLostError: If the learner has died.
         """
         kinds = tuple(self._kinds[fragment.worker_id] for fragment in fragments)
-        task = self._learner.call("update", progress, kinds, *fragments)
-        report: UpdateReport = task.result(self._update_timeout_seconds)
+        report: UpdateReport = self._ask_learner("update", progress, kinds, *fragments)
         return report
 
     def publish(self) -> int:
         """Give every replica the present weights; return their version when all have them.
 
         A replica that died is taken out.
+
+        Raises:
+            WorkerLostError: If the learner has died.
         """
         with self._publishing:
             for kind, pool in self._pools.items():
@@ -98,6 +105,7 @@ class PolicyGroup:
             try:
                 version: int = task.result(self._update_timeout_seconds)
             except WorkerDiedError as error:
+                self._refuse_death_of_learner(error)
                 if error.worker_id != member.replica_id:
                     raise
                 pool.membership.record_failure(member, error)
@@ -111,17 +119,32 @@ class PolicyGroup:
 
         Raises:
             RoutingValueError: If there is no such kind.
+            WorkerLostError: If the learner has died.
         """
-        pool = self._pools.get(kind)
-        if pool is None:
+        pool = list(self._pools.values())[self.pool_number(kind)]
+        with self._publishing:
+            snapshot = self._learner.call("published", kind)
+            task = handle.call("set_weights", snapshot)
+            try:
+                version: int = task.result(self._update_timeout_seconds)
+            except WorkerDiedError as error:
+                self._refuse_death_of_learner(error)
+                raise
+            self.policy_version = max(self.policy_version, version)
+            pool.add(handle)
+
+    def pool_number(self, kind: str) -> int:
+        """Return which pool of all serves a kind, from 0.
+
+        Raises:
+            RoutingValueError: If there is no such kind.
+        """
+        if kind not in self._pools:
             raise RoutingValueError(
                 f"expected the kind of a pool, got {kind!r}{did_you_mean(kind, self._pools)}; "
                 f"there are {', '.join(self._pools)}"
             )
-        with self._publishing:
-            snapshot = self._learner.call("published", kind)
-            handle.call("set_weights", snapshot).result(self._update_timeout_seconds)
-            pool.add(handle)
+        return list(self._pools).index(kind)
 
     def remove(self, replica_id: str, *, drain_seconds: float = 60.0) -> None:
         """Send a replica nothing more, let it finish what it has, then stop it.
@@ -176,6 +199,14 @@ class PolicyGroup:
             for pair, count in pool.take_task_counts().items()
         }
 
+    def take_traffic(self) -> dict[NodePair, NodeTraffic]:
+        """Return requests and bytes between nodes since the last call of this."""
+        total: dict[NodePair, NodeTraffic] = {}
+        for pool in self._pools.values():
+            for pair, own in pool.traffic.take().items() if pool.traffic else ():
+                total[pair] = total.get(pair, NodeTraffic(0, 0)).plus(own)
+        return total
+
     def handles(self) -> list[WorkerHandle]:
         """Return the handles of all living replicas."""
         return [
@@ -189,11 +220,48 @@ class PolicyGroup:
 
     def state(self) -> dict[str, Any]:
         """Return the learner's whole state, for a checkpoint."""
-        state: dict[str, Any] = self._learner.call("state_dict").result(
-            self._update_timeout_seconds
-        )
+        state: dict[str, Any] = self._ask_learner("state_dict")
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Give the learner a state; the replicas get it with the next `publish`."""
-        self._learner.call("load_state_dict", state).result(self._update_timeout_seconds)
+        self._ask_learner("load_state_dict", state)
+
+    def lost(self) -> list[tuple[str, LostWorker]]:
+        """Return the replicas that died and did not come back, each with the kind of its pool."""
+        return [
+            (kind, lost) for kind, pool in self._pools.items() for lost in pool.membership.lost()
+        ]
+
+    def retried_calls(self) -> dict[str, int]:
+        """Return requests that went to another replica, by the one that failed, so far."""
+        return {
+            name: count
+            for pool in self._pools.values()
+            for name, count in pool.retried_calls().items()
+        }
+
+    def rebuild_routers(self) -> None:
+        """Make all routers anew, after the nodes of environment workers have changed."""
+        for pool in self._pools.values():
+            pool.membership.rebuild_router()
+
+    def _ask_learner(self, method: str, *args: Any) -> Any:
+        try:
+            return self._learner.call(method, *args).result(self._update_timeout_seconds)
+        except WorkerDiedError as error:
+            self._refuse_death_of_learner(error)
+            raise
+
+    def _refuse_death_of_learner(self, error: WorkerDiedError) -> None:
+        """Turn the death of the learner into an error that says how to go on.
+
+        Raises:
+            WorkerLostError: If it is the learner who has died.
+        """
+        if error.worker_id == self._learner.worker_id:
+            raise LostWorker.seen_in(self._learner, error).error(
+                "the learner holds what was trained since the last checkpoint, so that no other "
+                "can take its place",
+                remedy="go on from the last checkpoint with: rlightning resume",
+            ) from error

@@ -13,6 +13,7 @@ from rlightning.dispatch.circuit_breaker import BreakerLimits, CircuitBreaker
 from rlightning.errors import NoEvalPolicyError, RoutingError, WorkerDiedError
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.utils.router import AsyncRouter, SyncRouter
+from rlightning.runtime.lost_worker import LostWorker
 
 Router: TypeAlias = SyncRouter | AsyncRouter
 RouterFactory: TypeAlias = Callable[[Sequence[EvalPolicy]], Router]
@@ -45,6 +46,7 @@ class PoolMembership:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._members = {member.replica_id: member for member in members}
+        self._lost: dict[str, LostWorker] = {}
         self._last_error: BaseException | None = None
         self._earlier_counts: Counter[str] = Counter()
         self._routing = (tuple(members), create_router(members))
@@ -52,6 +54,11 @@ class PoolMembership:
     def members(self) -> list[EvalPolicy]:
         """Return the living replicas, resting ones too."""
         return list(self._members.values())
+
+    def lost(self) -> list[LostWorker]:
+        """Return the replicas that died and did not come back, also those nobody missed yet."""
+        self.remove_dead()
+        return list(self._lost.values())
 
     def routable(self) -> tuple[EvalPolicy, ...]:
         """Return the replicas that may be sent a request."""
@@ -79,15 +86,21 @@ class PoolMembership:
             if former is not None:
                 self._exclude(former)
             self._members = {**self._members, member.replica_id: member}
+            self._lost.pop(member.replica_id, None)
             self._breaker.record_success(member.replica_id)
             self._include(member)
         self._on_change()
 
     def remove(self, member: EvalPolicy) -> None:
         """Send a replica no further request; nothing happens if it has left or was replaced."""
+        self._let_go(member, None)
+
+    def _let_go(self, member: EvalPolicy, lost: LostWorker | None) -> None:
         with self._lock:
             if self._members.get(member.replica_id) is not member:
                 return
+            if lost is not None:
+                self._lost[member.replica_id] = lost
             self._members = {
                 name: each for name, each in self._members.items() if each is not member
             }
@@ -97,7 +110,7 @@ class PoolMembership:
 
     def remove_dead(self) -> None:
         """Take out those that are known to have died, before a request is sent to them."""
-        for member in self._routing[0]:
+        for member in self._members.values():
             if not member.handle.is_alive():
                 name = member.replica_id
                 self.record_failure(member, WorkerDiedError(f"{name} has died", worker_id=name))
@@ -117,7 +130,7 @@ class PoolMembership:
         """
         self._last_error = error
         if isinstance(error, WorkerDiedError):
-            self.remove(member)
+            self._let_go(member, LostWorker.seen_in(member.handle, error))
             return
         with self._lock:
             if member not in self._routing[0]:
@@ -125,6 +138,20 @@ class PoolMembership:
             if self._breaker.record_failure(member.replica_id, self._clock()):
                 self._exclude(member)
         self._on_change()
+
+    def rebuild_router(self) -> None:
+        """Make the router anew, after the nodes of environment workers have changed."""
+        with self._lock:
+            members, router = self._routing
+            if members:
+                self._earlier_counts.update(router.decision_counts)
+                self._routing = (members, self._create_router(members))
+        self._on_change()
+
+    def nobody_left(self, reason: BaseException) -> NoEvalPolicyError:
+        """Return the error of a request that nobody can answer, for a new reason."""
+        self._last_error = reason
+        return self._nobody_left()
 
     def router_counts(self) -> dict[str, int]:
         """Return the router's decisions by reason, also those of routers it replaced."""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.dispatch.circuit_breaker import BreakerLimits
 from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.errors import RoutingValueError
+from rlightning.errors import NoEvalPolicyError, RoutingValueError, WorkerLostError
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.failover import Attempt, FailoverTask, is_fault_of_another
 from rlightning.policy.membership import PoolMembership, RouterFactory
+from rlightning.policy.open_requests import OpenRequests
 from rlightning.policy.room_search import (
     RouterChoice,
     WaitsAtHomeError,
     least_loaded,
     send_to_any,
 )
+from rlightning.policy.traffic import Traffic
 from rlightning.policy.utils.router import SyncRouter
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.types import ActionBatch, ObservationBatch
@@ -34,12 +36,18 @@ class PolicyPool:
 
     Thread-safe.
 
+    Attributes:
+        traffic: Counts requests between nodes, if somebody wants to know.
+        revive: Called, from any thread, when a request finds that nobody may be asked. Restarts
+            replicas if all have died; returns whether there is somebody now.
+
     Args:
         handles: The replicas, in the order of their eval ids.
         create_router: Makes the router for a list of eval policies.
         submitter: Sends the requests, bounded per replica.
         limits: When a failing replica rests.
         clock: Seconds for the rests.
+        traffic: Counts requests between nodes.
     """
 
     def __init__(
@@ -49,7 +57,10 @@ class PolicyPool:
         submitter: TaskSubmitter,
         limits: BreakerLimits | None = None,
         clock: Clock = monotonic_clock,
+        traffic: Traffic | None = None,
     ) -> None:
+        self.traffic = traffic
+        self.revive: Callable[[], bool] = lambda: False
         self._submitter = submitter
         members = [EvalPolicy(handle, submitter) for handle in handles]
         self.membership = PoolMembership(
@@ -57,9 +68,11 @@ class PolicyPool:
         )
         self._clock = clock
         self._router_wait_seconds = 0.0
+        self._open = OpenRequests()
         self._count_lock = threading.Lock()
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[str] = Counter()
+        self._retried: Counter[str] = Counter()
         submitter.add_release_listener(self.membership.notify_available)
 
     def act(self, env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
@@ -72,12 +85,34 @@ class PolicyPool:
             RoutingTimeoutError: If no replica becomes free in time.
             DispatchTimeoutError: If the chosen replica has no room in time.
         """
-        task, policy = self._send_routed(env_id, observation)
+        task, policy = self._send_first(env_id, observation)
         if task.is_done() and task.error() is None:
             self.membership.record_success(policy)
             return task
         judge = _Judge(self, env_id, observation)
-        return FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
+        request = FailoverTask((task, policy), judge, self._submitter.timeout_seconds)
+        self._open.add(env_id, request, observation)
+        return request
+
+    def _send_first(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
+        while True:
+            try:
+                return self._send_routed(env_id, observation)
+            except NoEvalPolicyError as error:
+                self._revive(error)
+
+    def _revive(self, error: NoEvalPolicyError) -> None:
+        """Have dead replicas restarted, for a request that finds nobody.
+
+        Raises:
+            NoEvalPolicyError: If that is not possible.
+        """
+        try:
+            is_revived = self.revive()
+        except WorkerLostError as lost:
+            raise self.membership.nobody_left(lost) from lost
+        if not is_revived:
+            raise error
 
     def add(self, handle: WorkerHandle) -> None:
         """Let a replica take part; one of the same id, that died, is replaced."""
@@ -93,6 +128,11 @@ class PolicyPool:
         """Return failed requests by replica, since the start."""
         with self._count_lock:
             return dict(self._errors)
+
+    def retried_calls(self) -> dict[str, int]:
+        """Return requests that went to another one, by the replica that failed, so far."""
+        with self._count_lock:
+            return dict(self._retried)
 
     def router_wait_seconds(self) -> float:
         """Return how long requests waited within a router that waits, summed."""
@@ -133,12 +173,17 @@ class PolicyPool:
         with self._count_lock:
             self._router_wait_seconds += waited_seconds
             self._tasks[env_id, attempt[1].replica_id] += 1
+        if self.traffic is not None:
+            self.traffic.sent(env_id, attempt[1].node_id)
         return attempt
 
     def send_elsewhere(
-        self, env_id: str, observation: Task[ObservationBatch], tried: frozenset[str]
+        self, env_id: str, observation: Task[ObservationBatch], tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
         """Send a request that failed to the least loaded replica that has not had it.
+
+        It goes beyond the limit of pending tasks if everybody is full of requests that cannot
+        be answered yet: their observations may wait for the answer of this one.
 
         Returns:
             None if every replica that may be asked has had it.
@@ -151,16 +196,29 @@ class PolicyPool:
         def untried() -> list[EvalPolicy]:
             self.membership.remove_dead()
             routable, _ = self.membership.for_routing()
-            others = [policy for policy in routable if policy.replica_id not in tried]
+            others = [policy for policy in routable if policy not in tried]
             if not others:
                 raise _NobodyElseError
+            if all(self._waits_for_others(policy) for policy in others):
+                raise _WaitsForThisError(least_loaded(others))
             return others
 
-        try:
-            attempt = send_to_any(self._submitter, untried, least_loaded, ACT, observation)
-        except _NobodyElseError:
-            return None
-        return self._counted(env_id, attempt)
+        while True:
+            try:
+                attempt = send_to_any(self._submitter, untried, least_loaded, ACT, observation)
+                return self._counted(env_id, attempt)
+            except _NobodyElseError:
+                return None
+            except _WaitsForThisError as found:
+                policy = found.policy
+                task = self._submitter.submit_over_limit(policy.handle, ACT, observation)
+                return self._counted(env_id, (task, policy))
+            except NoEvalPolicyError as error:
+                self._revive(error)
+
+    def _waits_for_others(self, policy: EvalPolicy) -> bool:
+        """Return whether a full replica has nothing that it could answer now."""
+        return not policy.is_available() and not self._open.num_ready(policy)
 
     def count_error(self, policy: EvalPolicy, error: Exception) -> None:
         """Count a replica's failure, and let it rest or leave if that is due."""
@@ -168,9 +226,22 @@ class PolicyPool:
             self._errors[policy.replica_id] += 1
         self.membership.record_failure(policy, error)
 
+    def count_retry(self, policy: EvalPolicy) -> None:
+        """Count a request that another replica was sent after this one failed."""
+        with self._count_lock:
+            self._retried[policy.replica_id] += 1
+
 
 class _NobodyElseError(Exception):
     """A request has been at every replica."""
+
+
+class _WaitsForThisError(Exception):
+    """All seats are held by requests that may wait for the one that looks for a seat."""
+
+    def __init__(self, policy: EvalPolicy) -> None:
+        super().__init__(policy.replica_id)
+        self.policy = policy
 
 
 class _Judge:
@@ -185,9 +256,22 @@ class _Judge:
         self._pool.membership.record_success(policy)
 
     def send_elsewhere(
-        self, policy: EvalPolicy, error: Exception, tried: frozenset[str]
+        self, policy: EvalPolicy, error: Exception, tried: frozenset[EvalPolicy]
     ) -> Attempt | None:
+        self._count_failure(policy)
         if self._observation.error() is not None or is_fault_of_another(policy, error):
             return None
         self._pool.count_error(policy, error)
-        return self._pool.send_elsewhere(self._env_id, self._observation, tried)
+        attempt = self._pool.send_elsewhere(self._env_id, self._observation, tried)
+        if attempt is not None:
+            self._pool.count_retry(policy)
+        return attempt
+
+    def _count_failure(self, policy: EvalPolicy) -> None:
+        traffic = self._pool.traffic
+        if traffic is None:
+            return
+        if self._observation.error() is None:
+            traffic.not_answered(self._env_id, policy.node_id)
+        else:
+            traffic.never_asked(self._env_id, policy.node_id)

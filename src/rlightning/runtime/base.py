@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -63,6 +63,13 @@ class Task(ABC, Generic[Result_co]):
     def cancel(self) -> bool:
         """Withdraw the call if it has not begun; return whether that succeeded."""
 
+    def present(self) -> Task[Any]:
+        """Return the task whose answer this one will have, as far as is known now: itself.
+
+        A task that hands its call on to others, one after the other, returns the one at hand.
+        """
+        return self
+
     @abstractmethod
     def add_done_callback(self, callback: Callable[[Task[Any]], object]) -> None:
         """Call `callback(task)` once when the task is done, or at once if it is already.
@@ -92,6 +99,9 @@ class WorkerHandle(ABC):
     @abstractmethod
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
         """Send a call; calls of one sender run in the order in which they were sent.
+
+        Only a gathered call may be passed over by those of the same method, while its arguments
+        are not there.
 
         An argument that is a `Task` is replaced by its result before the method runs; its error
         becomes the error of this call. Whatever goes wrong in the worker is found in the task:
@@ -134,12 +144,18 @@ class WorkerSpec:
         factory: Makes the object whose methods are called; runs where the worker runs.
         node_id: The machine on which it should run.
         call_timeout_seconds: Longest time that one call may take.
+        num_cpus: Share of its node's CPUs that is kept for it, where nodes are counted.
+        num_gpus: Likewise of GPUs, also fractions of one.
+        memory_bytes: Likewise of memory.
     """
 
     worker_id: str
     factory: Callable[[], object]
     node_id: str | None = None
     call_timeout_seconds: float | None = None
+    num_cpus: float = 0.0
+    num_gpus: float = 0.0
+    memory_bytes: int = 0
 
     def __post_init__(self) -> None:
         if not self.worker_id:
@@ -154,6 +170,12 @@ class WorkerSpec:
         if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
             raise WorkerError(
                 f"expected call_timeout_seconds above 0, got {seconds!r}; use None for no limit",
+                worker_id=self.worker_id,
+            )
+        amounts = (self.num_cpus, self.num_gpus, self.memory_bytes)
+        if not all(math.isfinite(amount) and amount >= 0 for amount in amounts):
+            raise WorkerError(
+                f"expected CPUs, GPUs and memory of 0 or more, got {amounts}; 0 asks for none",
                 worker_id=self.worker_id,
             )
 
@@ -171,6 +193,15 @@ class Runtime(ABC):
             WorkerError: If a living worker has this id, or the runtime is shut down.
             TaskTimeoutError: If the factory takes longer than `call_timeout_seconds`.
         """
+
+    def spawn_all(self, specs: Iterable[WorkerSpec]) -> Iterator[WorkerHandle]:
+        """Start several workers, at the same time where that is possible; yield them in order.
+
+        Raises:
+            BaseException: As `spawn`. Workers that were not yielded until then do not live on.
+        """
+        for spec in specs:
+            yield self.spawn(spec)
 
     @abstractmethod
     def wait_any(

@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from rlightning.runtime.base import Task
@@ -29,29 +28,29 @@ class QueuedCall:
         return all(task.is_done() for task in self.argument_tasks)
 
 
-def num_runnable(calls: deque[QueuedCall]) -> int:
-    """Return how many calls at the head may run together now: 0, 1, or more if gathered.
+def runnable_calls(calls: deque[QueuedCall]) -> list[QueuedCall]:
+    """Return the calls that may run together now; several if they are gathered.
 
-    A gathered run ends before a call of another method and before one whose arguments are not
-    there yet, so that calls never overtake each other.
+    A gathered run never goes beyond a call of another method. A gathered call whose arguments
+    are not there yet is passed over by those of the same method: the answer that it waits for
+    may depend on one of them, when that is a request that failed elsewhere and came later.
     """
     head = calls[0]
-    if not head.is_ready():
-        return 0
     if head.rule is None:
-        return 1
-    count = 1
-    for call in islice(calls, 1, head.rule.max_batch_calls):
-        if call.task.method != head.task.method or not call.is_ready():
+        return [head] if head.is_ready() else []
+    found: list[QueuedCall] = []
+    for call in calls:
+        if call.task.method != head.task.method or len(found) == head.rule.max_batch_calls:
             break
-        count += 1
-    return count
+        if call.is_ready():
+            found.append(call)
+    return found
 
 
 class CallQueue:
     """First come, first served; a call whose arguments are missing holds up those behind it.
 
-    This cannot lock up: a call only waits for calls that were sent before it.
+    Only gathered calls of one method pass over one of them whose arguments are missing.
     """
 
     def __init__(self) -> None:
@@ -82,18 +81,27 @@ class CallQueue:
             while not self._is_closed:
                 while self._waiting and self._waiting[0].task.is_done():
                     self._waiting.popleft()
-                count = num_runnable(self._waiting) if self._waiting else 0
-                if not count:
+                calls = runnable_calls(self._waiting) if self._waiting else []
+                if not calls:
                     window_ends_at = None
                     self._changed.wait()
                     continue
                 window_ends_at = window_ends_at or self._window_end()
-                seconds = self._seconds_to_gather(count, window_ends_at)
+                seconds = self._seconds_to_gather(len(calls), window_ends_at)
                 if seconds <= 0:
-                    self._in_hand = [self._waiting.popleft() for _ in range(count)]
+                    self._take_out(calls)
+                    self._in_hand = calls
                     break
                 self._changed.wait(seconds)
             return self._in_hand
+
+    def _take_out(self, calls: list[QueuedCall]) -> None:
+        num_in_front = 0
+        while num_in_front < len(calls) and self._waiting[0] is calls[num_in_front]:
+            self._waiting.popleft()
+            num_in_front += 1
+        for call in calls[num_in_front:]:
+            self._waiting.remove(call)
 
     def _window_end(self) -> float:
         rule = self._waiting[0].rule

@@ -17,6 +17,7 @@ from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.stored_evaluation import StoredEvaluation
 from rlightning.errors import RunFolderError
 from rlightning.metrics.json_lines import JsonLines
+from rlightning.metrics.node_traffic import NodeTraffic
 from rlightning.metrics.recorder import Recorder
 from rlightning.testing.iteration_reports import create_iteration_report
 
@@ -212,3 +213,32 @@ def test_the_final_evaluation_stands_among_the_facts(tmp_path):
     words = words_of(folder)
     assert words[words.index("final evaluation") + 1].startswith("490")
     assert words[words.index("final evaluation") + 1].endswith("over 2 episodes")
+
+
+def test_faults_are_added_up_over_a_resumed_run_and_absent_without_any(tmp_path):
+    """A count begins anew where the run was resumed: 2, then 1 more."""
+    counts = [{}, {"restarts/env-0": 2}, {}, {"restarts/env-0": 1}]
+    reports = [create_iteration_report(n + 1, faults=faults) for n, faults in enumerate(counts)]
+    words = words_of(make_run(tmp_path / "faulty", reports))
+    table = words.index("Faults")
+    cells = [word for word in words[table + 1 :] if word]
+    assert cells[:6] == ["count", "what", "worker", "3", "restarts", "env-0"]
+    assert "Faults" not in words_of(make_run(tmp_path / "sound", [create_iteration_report(1)]))
+
+
+def test_requests_between_nodes_are_added_up_over_the_run(tmp_path):
+    traffic = {("n1", "n1"): NodeTraffic(3, 30), ("n1", "n2"): NodeTraffic(1, 1500)}
+    reports = [create_iteration_report(i, traffic=traffic) for i in (1, 2)]
+    words = words_of(make_run(tmp_path, reports))
+    begin = words.index("Requests between nodes")
+    cells = [word for word in words[begin : begin + 40] if word]
+    assert cells[6:18] == [
+        *("6", "75.00%", "60", "stayed", "n1", "n1"),
+        *("2", "25.00%", "3 000", "crossed", "n1", "n2"),
+    ]
+
+
+def test_a_single_node_needs_no_table_of_requests_between_nodes(tmp_path):
+    traffic = {("local", "local"): NodeTraffic(3, 30)}
+    words = words_of(make_run(tmp_path, [create_iteration_report(traffic=traffic)]))
+    assert "Requests between nodes" not in words

@@ -39,6 +39,8 @@ def test_every_setting_stands_on_the_page_once() -> None:
         "| `cluster.mode` | `inline` or `threads` | `inline` |",
         "| `logging.tensorboard` | true or false | `true` |",
         "| `env.kwargs` | mapping | `{}` |",
+        "| `cluster.placement.eval.gpus` | number or fraction | `0` |",
+        "| `cluster.placement.strategy` | `default` or `pack` or",
     ],
 )
 def test_a_row_tells_type_limits_and_default(row: str) -> None:
@@ -52,10 +54,12 @@ def test_the_schema_lists_the_settings_of_every_block() -> None:
         if not separator:
             assert path in schema["properties"]
             continue
-        block = schema["properties"][block_name]
-        reference = block["oneOf"][0]["$ref"] if "oneOf" in block else block["$ref"]
-        definition = schema["$defs"][reference.rpartition("/")[2]]
-        assert key in definition["properties"], path
+        definition = {"properties": {block_name: schema["properties"][block_name]}}
+        for part in (block_name, *key.split(".")[:-1]):
+            block = definition["properties"][part]
+            reference = block["oneOf"][0]["$ref"] if "oneOf" in block else block["$ref"]
+            definition = schema["$defs"][reference.rpartition("/")[2]]
+        assert key.rpartition(".")[2] in definition["properties"], path
 
 
 def test_the_schema_knows_presets_and_leaves_room_for_own_algorithms() -> None:

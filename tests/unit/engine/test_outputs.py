@@ -44,3 +44,12 @@ def test_a_service_that_is_not_installed_is_named(folder, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(MissingExtraError, match="wandb"):
         record_one(folder, "logging.wandb=true", "logging.live=off")
+
+
+def test_without_ray_a_run_on_ray_is_refused_with_the_extra_that_brings_it(
+    folder, monkeypatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "rlightning.runtime.ray.metrics_sink", raising=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"rlightning\[ray\]"):
+        record_one(folder, "cluster.backend=ray")

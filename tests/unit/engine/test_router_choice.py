@@ -5,7 +5,8 @@ import pytest
 from rlightning.config.routing_config import RoutingConfig
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.engine.router_choice import router_factory
-from rlightning.placement.local_resources import LocalResourceManager
+from rlightning.placement.request import PlacementRequest, Pool
+from rlightning.placement.resource_manager import GlobalResourceManager
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.utils.router import (
     NodeAffinityRouter,
@@ -16,7 +17,7 @@ from rlightning.policy.utils.router import (
 )
 from rlightning.testing.recorded_worker import RecordedWorker
 
-MANAGER = LocalResourceManager([0, 1], 3)
+MANAGER = GlobalResourceManager.on_one_node(PlacementRequest((Pool((0, 1), (0, 1, 2)),)))
 
 
 def policies(*nodes: str | None) -> list[EvalPolicy]:

@@ -56,3 +56,10 @@ def test_an_evaluation_is_in_the_row_only_of_its_iteration():
 
     assert with_evaluation["evaluation/return_mean"] == 7.0
     assert not any(name.startswith("evaluation") for name in create_iteration_report().as_row())
+
+
+def test_faults_have_a_name_for_each_worker_and_are_absent_without_any() -> None:
+    row = create_iteration_report(faults={"restarts/env-0": 2, "dropped_steps/env-0": 64}).as_row()
+    assert row["faults/restarts/env-0"] == 2
+    assert row["faults/dropped_steps/env-0"] == 64
+    assert not any(name.startswith("faults/") for name in create_iteration_report().as_row())

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from rlightning.metrics.live_panel import LivePanel
+from rlightning.metrics.node_traffic import NodeTraffic
 from rlightning.metrics.recorder import Recorder
 from rlightning.testing.iteration_reports import create_iteration_report
 
@@ -59,6 +60,17 @@ def test_several_environments_have_a_line_each(terminal):
     assert "Pendulum-v1 14.0" in shown(panel)
 
 
+def test_faults_have_a_line_only_when_there_are_some(terminal):
+    panel = LivePanel(terminal, 10_000)
+    faults = {"restarts/env-0": 2, "restarts/eval-1": 1, "dropped_steps/env-0": 64}
+    with Recorder([panel]) as recorder:
+        recorder.record(create_iteration_report(1))
+        assert "faults" not in shown(panel)
+        recorder.record(create_iteration_report(2, faults=faults))
+
+    assert "3 restarts (env-0, eval-1)   64 dropped steps (env-0)" in shown(panel)
+
+
 def test_an_evaluation_and_missing_returns_are_shown_in_words(terminal):
     panel = LivePanel(terminal, 10_000)
     with Recorder([panel]) as recorder:
@@ -92,3 +104,15 @@ def test_another_thread_may_close_it_and_closing_twice_is_harmless(terminal):
     panel.close()
 
     assert terminal.file.getvalue().count(SHOW_CURSOR) == 1
+
+
+def test_requests_between_nodes_have_a_line_of_their_own(terminal):
+    panel = LivePanel(terminal, 10_000)
+    with Recorder([panel]) as recorder:
+        recorder.record(create_iteration_report(traffic={("a", "a"): NodeTraffic(8, 800)}))
+        assert "at home" not in shown(panel), "nothing can leave a single node"
+        traffic = {("a", "a"): NodeTraffic(1500, 9), ("a", "b"): NodeTraffic(500, 4096)}
+        recorder.record(create_iteration_report(traffic=traffic))
+
+    assert "75.00% of the requests stayed at home   2 nodes" in shown(panel)
+    assert "500 crossed with 4 096 bytes" in shown(panel)

@@ -18,6 +18,7 @@ from rlightning.testing.iteration_reports import create_iteration_report
         ("evaluation/return_mean", "evaluation/return_mean"),
         ("load/eval-0", "routing/load/eval-0"),
         ("router/least-loaded", "routing/router/least-loaded"),
+        ("faults/restarts/env-0", "faults/restarts/env-0"),
         ("CartPole-v1/kl", "losses/kl/CartPole-v1"),
         ("ALE/Pong-v5/kl", "losses/kl/ALE/Pong-v5"),
         ("CartPole-v1/my_own_loss", "train/my_own_loss/CartPole-v1"),
@@ -28,7 +29,7 @@ def test_a_name_has_its_place_in_tensorboard(name, tag):
 
 
 def test_every_name_of_a_report_is_in_the_table():
-    report = create_iteration_report(evaluation={"return_mean": 1.0})
+    report = create_iteration_report(evaluation={"return_mean": 1.0}, faults={"restarts/env-0": 1})
 
     described = {describe_metric(name).name for name in report.as_row()}
     assert described <= {metric.name for metric in METRIC_NAMES}

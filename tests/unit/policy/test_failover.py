@@ -34,7 +34,8 @@ class Judge:
         self.answered.append(policy.replica_id)
 
     def send_elsewhere(self, policy, error, tried) -> Attempt | None:
-        self.failed.append((policy.replica_id, str(error), tried))
+        names = frozenset(each.replica_id for each in tried)
+        self.failed.append((policy.replica_id, str(error), names))
         if self._error is not None:
             raise self._error
         return attempt_at(self._others.pop(0)) if self._others else None

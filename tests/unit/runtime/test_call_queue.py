@@ -48,18 +48,33 @@ def test_a_gathered_run_ends_before_a_call_of_another_method() -> None:
     assert [queue.take() for _ in range(3)] == [calls[:2], calls[2:3], calls[3:]]
 
 
-def test_a_gathered_run_ends_before_a_call_whose_argument_is_missing() -> None:
+def test_a_gathered_call_whose_argument_is_missing_is_passed_over_by_its_like() -> None:
+    """What it waits for may depend on one that was sent later, in place of one that failed."""
     env = RecordedWorker("env-0")
-    calls = [call(), call(needs=env), call()]
+    calls = [call(needs=env), call(), call(needs=env), call()]
     queue = queue_of(*calls)
-    assert queue.take() == calls[:1]
+    assert queue.take() == [calls[1], calls[3]]
+    assert len(queue) == 2
     env.answer()
-    assert queue.take() == calls[1:]
+    env.answer()
+    assert queue.take() == [calls[0], calls[2]]
+
+
+def test_a_gathered_call_is_not_passed_over_by_another_method() -> None:
+    env = RecordedWorker("env-0")
+    calls = [call(needs=env), call("set_weights", rule=None), call()]
+    assert_held_up(calls, env, first_run=calls[:1])
 
 
 def test_a_call_whose_argument_is_missing_holds_up_those_behind_it() -> None:
     env = RecordedWorker("env-0")
-    calls = [call(needs=env), call()]
+    calls = [call(rule=None, needs=env), call(rule=None)]
+    assert_held_up(calls, env, first_run=calls[:1])
+
+
+def assert_held_up(
+    calls: list[QueuedCall], env: RecordedWorker, first_run: list[QueuedCall]
+) -> None:
     queue = queue_of(*calls)
     taken: list[list[QueuedCall]] = []
     thread = threading.Thread(target=lambda: taken.append(queue.take()))
@@ -69,7 +84,7 @@ def test_a_call_whose_argument_is_missing_holds_up_those_behind_it() -> None:
     env.answer()
     queue.wake()
     thread.join()
-    assert taken == [calls]
+    assert taken == [first_run]
 
 
 def test_a_cancelled_call_is_passed_over() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlightning.cli.report_page.run_data import RETURN_MEAN, RunData
 from rlightning.metrics.names import describe_metric
@@ -98,6 +99,47 @@ def router_table(run: RunData) -> Table:
     return Table("Decisions of the router", ("reason", "decisions", "share"), rows)
 
 
+def node_table(run: RunData) -> Table:
+    """Return who asked whom across nodes, over the whole run; no rows for a single node."""
+    requests = {name: _total(run, f"node_requests/{name}") for name in run.family("node_requests")}
+    pairs = {name: name.split("/") for name in requests}
+    total = sum(requests.values()) or 1.0
+    is_single = len({node_id for pair in pairs.values() for node_id in pair}) < 2
+    rows = tuple(
+        (
+            readable_count(count),
+            f"{count / total:.2%}",
+            readable_count(_total(run, f"node_bytes/{name}")),
+            "stayed" if pairs[name][0] == pairs[name][1] else "crossed",
+            *pairs[name],
+        )
+        for name, count in requests.items()
+    )
+    columns = ("requests", "share", "bytes", "", "node of environments", "node of replicas")
+    return Table("Requests between nodes", columns, () if is_single else rows, 3)
+
+
+def _total(run: RunData, name: str) -> float:
+    return float(np.nansum(run.column(name)))
+
+
+def fault_table(run: RunData) -> Table:
+    """Return what was lost and mended, by worker; it has no rows if nothing failed."""
+    rows = []
+    for name in run.family("faults"):
+        what, _, worker_id = name.partition("/")
+        total = _sum_over_restarts(run.column(f"faults/{name}"))
+        rows.append((readable_count(total), what.replace("_", " "), worker_id))
+    return Table("Faults", ("count", "what", "worker"), tuple(rows), 2)
+
+
+def _sum_over_restarts(counts: NDArray[np.float64]) -> float:
+    """Return the total of a count that begins anew, or is absent, where a run was resumed."""
+    known = np.nan_to_num(counts)
+    steps = np.diff(known, prepend=0.0)
+    return float(np.where(steps < 0, known, steps).sum())
+
+
 def _return_facts(run: RunData) -> list[tuple[str, str]]:
     entries = []
     for environment in run.environments():
@@ -137,4 +179,4 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def _is_counted_elsewhere(name: str) -> bool:
-    return name.startswith(("tasks/", "router/"))
+    return name.startswith(("tasks/", "router/", "faults/", "node_"))

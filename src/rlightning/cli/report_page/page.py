@@ -13,7 +13,9 @@ from rlightning.cli.report_page.numbers import (
     Table,
     course_table,
     facts,
+    fault_table,
     metric_table,
+    node_table,
     router_table,
 )
 from rlightning.cli.report_page.run_data import RunData
@@ -51,6 +53,8 @@ def page(run: RunData, pictures: Sequence[DrawnPicture]) -> str:
             _table(course_table(run)),
             _table(metric_table(run)),
             _table(router_table(run)),
+            _table(node_table(run)),
+            _table(fault_table(run)),
             "<details><summary>Settings</summary>",
             f"<pre>{escape(run.config_text)}</pre></details>",
             "</body></html>\n",

@@ -25,8 +25,19 @@ _CORE_NAMES = {
     "steps_per_second",
     "num_episodes",
     "policy_version",
+    "home_share",
 }
-_FAMILIES = ("evaluation", "time", "router", "load", "queue_wait_seconds", "tasks")
+_FAMILIES = (
+    "evaluation",
+    "time",
+    "router",
+    "load",
+    "queue_wait_seconds",
+    "tasks",
+    "faults",
+    "node_requests",
+    "node_bytes",
+)
 
 
 @dataclass(frozen=True)

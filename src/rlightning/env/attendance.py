@@ -1,0 +1,140 @@
+"""Which environment workers take part, and what was lost with those that died."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+
+from rlightning.env.member import EnvMember
+from rlightning.env.turns import Turns
+from rlightning.errors import EnvironmentFailedError, WorkerDiedError
+from rlightning.registry import did_you_mean
+from rlightning.runtime.base import Task
+from rlightning.runtime.lost_worker import LostWorker
+from rlightning.types import Fragment, ObservationBatch
+
+
+class Attendance:
+    """Knows all workers of a group, who of them is missing, and what went with those.
+
+    A worker that is lost takes no part until it rejoins; its fragment is given up, and the
+    answered steps of it are counted. Used by one thread.
+
+    Args:
+        members: All workers, in order.
+        turns: Where a lost worker is forgotten.
+
+    Attributes:
+        is_supervised: Whether somebody brings lost workers back. If not, a death is an error.
+        members: All workers by id.
+        lost: Those that are missing, by id.
+        dropped_steps: Answered steps whose fragment was lost, by worker id, since the start. A
+            step of a worker with several sub-environments counts once for each of them.
+    """
+
+    def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
+        self.is_supervised = False
+        self.members = {member.env_id: member for member in members}
+        self.lost: dict[str, LostWorker] = {}
+        self.dropped_steps: Counter[str] = Counter()
+        self._turns = turns
+        self._steps = {env_id: _AnsweredSteps() for env_id in self.members}
+
+    def member(self, env_id: str) -> EnvMember:
+        """Return one worker, missing or not.
+
+        Raises:
+            EnvironmentFailedError: If there is none of that id.
+        """
+        member = self.members.get(env_id)
+        if member is None:
+            raise EnvironmentFailedError(
+                f"expected an environment worker of this group, got {env_id!r}"
+                f"{did_you_mean(env_id, self.members)}; use one of env_ids"
+            )
+        return member
+
+    def present(self) -> list[EnvMember]:
+        """Return those that take part."""
+        return [member for env_id, member in self.members.items() if env_id not in self.lost]
+
+    def step_sent(self, env_id: str, task: Task[ObservationBatch]) -> None:
+        """Note a step of the fragment under collection."""
+        self._steps[env_id].sent(task)
+
+    def fragment_ended(self, env_id: str) -> None:
+        """Begin to count anew: the fragment was handed out, or given up by a reset."""
+        self._steps[env_id] = _AnsweredSteps()
+
+    def is_own_death(self, env_id: str, error: BaseException | None) -> bool:
+        """Return whether an error tells of this worker's death, and somebody will see to it."""
+        is_death = isinstance(error, WorkerDiedError) and error.worker_id == env_id
+        return is_death and self.is_supervised
+
+    def has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
+        """Return whether a fragment came; False if the worker died before that.
+
+        Args:
+            env_id: Whose fragment.
+            task: Its task, which is done.
+
+        Raises:
+            BaseException: Any other error of the task.
+        """
+        error = task.error()
+        if error is None:
+            self.fragment_ended(env_id)
+            return True
+        if not isinstance(error, WorkerDiedError) or error.worker_id != env_id:
+            raise error
+        self.lose(env_id, error)
+        return False
+
+    def rejoin(self, env_id: str) -> None:
+        """Let a worker take part again."""
+        self.lost.pop(env_id, None)
+
+    def lose(self, env_id: str, error: WorkerDiedError) -> None:
+        """Take note of a death.
+
+        Raises:
+            WorkerDiedError: The error itself, if nobody supervises.
+        """
+        if not self.is_supervised:
+            raise error
+        self._note(LostWorker.seen_in(self.members[env_id].handle, error))
+
+    def find_dead(self) -> None:
+        """Take note of those who died while nobody waited for them."""
+        for member in self.present():
+            if not member.handle.is_alive():
+                self._note(LostWorker.found_dead(member.handle))
+
+    def _note(self, lost: LostWorker) -> None:
+        env_id = lost.worker_id
+        self.lost[env_id] = lost
+        num_steps = self._steps[env_id].count() * self.members[env_id].config.num_envs
+        if num_steps:
+            self.dropped_steps[env_id] += num_steps
+        self.fragment_ended(env_id)
+        self._turns.forget(env_id)
+
+
+class _AnsweredSteps:
+    """Counts tasks that ended with an answer, and keeps only those that have not ended."""
+
+    __slots__ = ("_num_answered", "_under_way")
+
+    def __init__(self) -> None:
+        self._num_answered = 0
+        self._under_way: deque[Task[ObservationBatch]] = deque()
+
+    def sent(self, task: Task[ObservationBatch]) -> None:
+        self._under_way.append(task)
+        self.count()
+
+    def count(self) -> int:
+        under_way = self._under_way
+        while under_way and under_way[0].is_done():
+            self._num_answered += under_way.popleft().error() is None
+        return self._num_answered

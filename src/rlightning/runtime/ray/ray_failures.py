@@ -1,0 +1,82 @@
+"""From Ray's exceptions to ours: whose failure, and of which of the three kinds."""
+
+from __future__ import annotations
+
+import ray.exceptions as of_ray
+
+from rlightning.errors import TaskTimeoutError, WorkerDiedError, WorkerError
+
+DEATHS = (
+    of_ray.RayActorError,
+    of_ray.WorkerCrashedError,
+    of_ray.NodeDiedError,
+    of_ray.OutOfMemoryError,
+    of_ray.LocalRayletDiedError,
+    of_ray.ActorUnschedulableError,
+)
+"""What Ray raises when the process that should answer is gone."""
+
+LOSSES = (of_ray.ObjectLostError, of_ray.ReferenceCountingAssertionError)
+"""What Ray raises when an answer existed and is gone with the node that kept it."""
+
+
+def is_death(error: BaseException, actor_id: str) -> bool:
+    """Return whether Ray says that this actor's process is gone, and not that of another."""
+    if isinstance(error, of_ray.RayTaskError):
+        return False
+    if isinstance(error, of_ray.ActorUnavailableError):
+        return False
+    named = getattr(error, "actor_id", None)
+    return isinstance(error, DEATHS) and named in (None, actor_id)
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Return whether Ray lost an actor from sight: it may be dead, or a connection broke."""
+    return isinstance(error, of_ray.ActorUnavailableError)
+
+
+def translated(error: BaseException, worker_id: str, where: str) -> BaseException:
+    """Return the error of a call that the worker did not answer itself.
+
+    Args:
+        error: What Ray raised.
+        worker_id: To whom the call was sent.
+        where: Its incarnation and node, for the message.
+    """
+    if not isinstance(error, of_ray.RayError):
+        return error
+    if isinstance(error, of_ray.RayTaskError):
+        return _of_task(error, worker_id, where)
+    if isinstance(error, of_ray.GetTimeoutError):
+        found: WorkerError = TaskTimeoutError(str(error), worker_id=worker_id)
+    elif isinstance(error, (*DEATHS, *LOSSES)) and not isinstance(
+        error, of_ray.ActorUnavailableError
+    ):
+        found = WorkerDiedError(
+            f"expected an answer of worker {worker_id!r} ({where}), but it died: {error}; "
+            "send the call to another worker or spawn this one again",
+            worker_id=worker_id,
+        )
+    elif isinstance(error, of_ray.ActorUnavailableError):
+        found = TaskTimeoutError(
+            f"worker {worker_id!r} ({where}) cannot be reached: {error}", worker_id=worker_id
+        )
+    else:
+        found = WorkerError(
+            f"a call to worker {worker_id!r} ({where}) failed in Ray: "
+            f"{type(error).__name__}: {error}",
+            worker_id=worker_id,
+        )
+    found.__cause__ = error
+    return found
+
+
+def _of_task(error: of_ray.RayTaskError, worker_id: str, where: str) -> BaseException:
+    """Return what went wrong around a method: an argument or the answer could not be read."""
+    cause: object = error.cause
+    if isinstance(cause, of_ray.RayError) and cause is not error:
+        return translated(cause, worker_id, where)
+    if not isinstance(cause, BaseException):
+        cause = WorkerError(str(error), worker_id=worker_id)
+    cause.add_note(f"raised in worker {worker_id!r} ({where}):\n{error}")
+    return cause

@@ -1,0 +1,135 @@
+"""The calls that wait at the driver, and which of them go to the actor next."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rlightning.runtime.base import Task
+from rlightning.runtime.gathered import GatherRule
+from rlightning.runtime.ray.ray_task import RayTask, present_task
+
+MAX_GATHERED_RUNS_UNDER_WAY = 2
+"""Runs of gathered methods that an actor has at a time: one runs, the next is there already.
+
+Whatever comes meanwhile waits at the driver, and is gathered into the run after those.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RayCall:
+    """A call with its arguments.
+
+    Attributes:
+        task: What the caller has.
+        args: As they were given.
+        kwargs: As they were given.
+        argument_tasks: Those of both that are tasks.
+        rule: Of a gathered method.
+        is_alone: Whether it is never sent together with others.
+    """
+
+    task: RayTask
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    argument_tasks: list[Task[Any]]
+    rule: GatherRule | None
+    is_alone: bool = False
+
+    def is_ready(self) -> bool:
+        """Return whether all arguments are there."""
+        return all(task.is_done() for task in self.argument_tasks)
+
+    def can_be_sent(self) -> bool:
+        """Return whether every argument is there or on its way through the object store."""
+        return all(has_answer_or_end(task) for task in self.argument_tasks)
+
+    def present_arguments(self) -> list[Task[Any]]:
+        """Return the tasks whose answers the arguments will be, as far as is known now."""
+        return [present_task(task) for task in self.argument_tasks]
+
+    def argument_error(self) -> BaseException | None:
+        """Return the error of the first argument that is known to have failed."""
+        errors = (task.error() for task in self.argument_tasks)
+        return next((error for error in errors if error is not None), None)
+
+    def alone(self) -> RayCall:
+        """Return the same, never to be sent together with others."""
+        return replace(self, is_alone=True)
+
+
+def has_answer_or_end(task: Task[Any]) -> bool:
+    """Return whether the answer of a task is there or has a reference already."""
+    present = present_task(task)
+    return task.is_done() or (isinstance(present, RayTask) and present.answer is not None)
+
+
+def may_join(taken: list[RayCall], call: RayCall) -> bool:
+    """Return whether a gathered call may be answered in one run with others."""
+    head = taken[0]
+    if head.task.method != call.task.method or head.is_alone or call.is_alone:
+        return False
+    limit = None if head.rule is None else head.rule.max_batch_calls
+    return limit is None or len(taken) < limit
+
+
+class WaitingCalls:
+    """Two queues, first come first served: of gathered methods, and of all others.
+
+    The others overtake gathered calls that wait, so that weights are not held up by requests.
+    Used under the lock of the worker.
+    """
+
+    def __init__(self) -> None:
+        self._plain: deque[RayCall] = deque()
+        self._gathered: deque[RayCall] = deque()
+
+    def __len__(self) -> int:
+        return len(self._plain) + len(self._gathered)
+
+    def put_back(self, call: RayCall) -> None:
+        """Put a call that must be sent again before all others."""
+        (self._plain if call.rule is None else self._gathered).appendleft(call)
+
+    def add(self, call: RayCall) -> None:
+        """Put a call at the end of its queue."""
+        (self._plain if call.rule is None else self._gathered).append(call)
+
+    def take(self, num_under_way: int) -> list[RayCall]:
+        """Return the calls that go to the actor together now; an empty list if none may.
+
+        Args:
+            num_under_way: Runs of gathered methods that the actor has not answered.
+        """
+        self._drop_ended()
+        if self._plain and self._plain[0].can_be_sent():
+            return [self._plain.popleft()]
+        if not self._gathered or num_under_way >= MAX_GATHERED_RUNS_UNDER_WAY:
+            return []
+        ready = self._take_ready()
+        if not ready and self._gathered[0].can_be_sent():
+            return [self._gathered.popleft()]
+        return ready
+
+    def _take_ready(self) -> list[RayCall]:
+        """Take the first gathered calls of one method whose arguments are there."""
+        taken: list[RayCall] = []
+        left: deque[RayCall] = deque()
+        for call in self._gathered:
+            goes = call.is_ready() and (not taken or may_join(taken, call))
+            (taken if goes else left).append(call)
+        self._gathered = left
+        return taken
+
+    def _drop_ended(self) -> None:
+        for queue in (self._plain, self._gathered):
+            while queue and queue[0].task.is_done():
+                queue.popleft()
+
+    def take_all(self) -> list[RayCall]:
+        """Return everything that waits and forget it."""
+        calls = [*self._plain, *self._gathered]
+        self._plain.clear()
+        self._gathered.clear()
+        return calls

@@ -1,0 +1,78 @@
+"""A training on three raylets, joined by its address, as a person would start it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+NODE = {"num_cpus": 4, "object_store_memory": 100 * 2**20, "include_dashboard": False}
+SETTINGS = [
+    "cartpole-ppo",
+    "cluster.backend=ray",
+    "env.num_workers=4",
+    "env.num_envs=2",
+    "policy.num_eval_policies=3",
+    "routing.type=node_affinity",
+    "engine.total_env_steps=1024",
+    "engine.evaluation_interval=2",
+    "engine.evaluation_episodes=2",
+    "engine.final_evaluation_episodes=2",
+    "logging.live=off",
+    "logging.tensorboard=false",
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    cluster = cluster_utils.Cluster(initialize_head=True, connect=False, head_node_args=NODE)
+    try:
+        for _ in range(2):
+            cluster.add_node(**NODE)
+        yield cluster.address
+    finally:
+        cluster.shutdown()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "rlightning.cli.main", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def node_pairs(row: dict[str, Any]) -> list[list[str]]:
+    return [name.split("/")[1:] for name in row if name.startswith("node_requests/")]
+
+
+@pytest.mark.timeout(400)
+def test_all_requests_stay_on_their_node_where_each_has_a_replica(
+    address: str, tmp_path: Path
+) -> None:
+    where = [f"cluster.address={address}", f"logging.folder={tmp_path}"]
+    trained = run("train", *SETTINGS, *where)
+    assert trained.returncode == 0, trained.stderr
+    (metrics,) = tmp_path.glob("*/metrics.jsonl")
+    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    assert {row["home_share"] for row in rows} == {1.0}
+    assert all(asking == asked for row in rows for asking, asked in node_pairs(row))
+    nodes = {asking for asking, _ in node_pairs(rows[0])}
+    assert len(nodes) == 3
+    planned = run("plan", *SETTINGS, *where)
+    assert planned.returncode == 0, planned.stderr
+    assert all(f" {node_id} " in planned.stdout for node_id in nodes), "the plan is of these nodes"
+
+
+@pytest.mark.timeout(120)
+def test_B22_a_run_without_room_ends_at_once_with_what_is_missing_where(
+    address: str, tmp_path: Path
+) -> None:
+    where = [f"cluster.address={address}", f"logging.folder={tmp_path}"]
+    refused = run("train", *SETTINGS, *where, "env.num_workers=40")
+    assert refused.returncode != 0
+    assert "got room for 8 with strategy 'default'; missing in sum: 32 CPUs" in refused.stderr
