@@ -24,7 +24,7 @@ from rlightning.engine.assembly import Assembly, AssemblyPlan, assemble, policy_
 from rlightning.env.worker import EnvWorker
 from rlightning.types import ActionBatch, ObservationBatch
 
-NUM_ROUNDS = 15
+NUM_ROUNDS = 31
 ROLLOUT_LENGTH = 128
 BAR = 0.9
 
@@ -55,15 +55,20 @@ def main(arguments: list[str]) -> int:
 
 
 def compare(name: str, loops: dict[str, Callable[[], object]], bar: float | None) -> Figure:
-    """Run each loop in turns; the ratio is that of steps per second."""
+    """Run both loops in turns; the ratio is the median over the pairs, of steps per second.
+
+    Pair by pair, because the machine may be quicker now and slower then.
+    """
     seconds: dict[str, list[float]] = {which: [] for which in loops}
     for _ in range(NUM_ROUNDS):
         for which, loop in loops.items():
             started = time.perf_counter()
             loop()
             seconds[which].append(time.perf_counter() - started)
-    routed, direct = (statistics.median(seconds[which][1:]) for which in ("routed", "direct"))
-    return Figure(name, routed, direct, direct / routed, bar)
+    routed, direct = seconds["routed"][1:], seconds["direct"][1:]
+    ratios = [plain / ours for ours, plain in zip(routed, direct, strict=True)]
+    ratio = statistics.median(ratios)
+    return Figure(name, statistics.median(routed), statistics.median(direct), ratio, bar)
 
 
 Loops = tuple[Callable[[], object], Callable[[], object]]

@@ -1,11 +1,10 @@
-"""Stable-Baselines3's PPO on CartPole-v1; prints the seconds of each measured iteration as JSON.
+"""Stable-Baselines3's PPO on CartPole-v1: one iteration for each line read, its seconds printed.
 
 Runs in a virtual environment of its own, started by `benchmarks.peers`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 
@@ -14,25 +13,30 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 
+MANY_STEPS = 10**9
 
-class IterationTimer(BaseCallback):
-    """Notes when each rollout begins."""
+
+class OneIterationPerLine(BaseCallback):
+    """Lets each iteration wait for a line, and prints how long the one before it took."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: list[float] = []
+        self._started: float | None = None
 
     def _on_rollout_start(self) -> None:
-        self.started.append(time.perf_counter())
+        if self._started is not None:
+            print(time.perf_counter() - self._started, flush=True)
+        if not sys.stdin.readline():
+            raise SystemExit(0)
+        self._started = time.perf_counter()
 
     def _on_step(self) -> bool:
         return True
 
 
-def main(num_iterations: int) -> None:
-    """Train and print how long each iteration took, the first left out."""
+def main() -> None:
+    """Train for as long as lines come."""
     torch.set_num_threads(1)
-    timer = IterationTimer()
     model = PPO(
         "MlpPolicy",
         make_vec_env("CartPole-v1", n_envs=64, seed=0),
@@ -42,11 +46,8 @@ def main(num_iterations: int) -> None:
         device="cpu",
         seed=0,
     )
-    model.learn(total_timesteps=64 * 128 * (num_iterations + 1), callback=timer)
-    ended = [*timer.started[1:], time.perf_counter()]
-    seconds = [end - start for start, end in zip(timer.started, ended, strict=True)]
-    print(json.dumps(seconds[1:]))
+    model.learn(total_timesteps=MANY_STEPS, callback=OneIterationPerLine())
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main()

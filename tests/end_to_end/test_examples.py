@@ -63,7 +63,7 @@ def test_an_own_algorithm_and_environment_are_named_on_the_command_line(tmp_path
         "logging.live=off",
     ]
     command = ["-m", "rlightning.cli.main"]
-    assert "rlightning report" in _run(tmp_path, *command, "train", "cartpole-ppo", *settings)
+    assert "rlightning resume" in _run(tmp_path, *command, "train", "cartpole-ppo", *settings)
     assert "return over 3 episodes" in _run(
         tmp_path, *command, "evaluate", "latest", "--episodes", "3"
     )

@@ -162,7 +162,10 @@ def _send(
     except BaseException:
         lease.give_back(Outcome.FAILURE)
         raise
-    task.add_done_callback(partial(_give_back, lease))
+    if task.is_done():
+        _give_back(lease, task)
+    else:
+        task.add_done_callback(partial(_give_back, lease))
     return task
 
 
