@@ -20,12 +20,7 @@ from rlightning.runtime.finished_task import FinishedTask
 from rlightning.runtime.in_process import InProcessRuntime
 from rlightning.testing.eventually import eventually
 from rlightning.testing.fake_pool import FakePool
-from rlightning.testing.fake_replica import (
-    FakeReplica,
-    GatheringFakeReplica,
-    shown_observation,
-)
-from rlightning.testing.recorded_worker import RecordedWorker
+from rlightning.testing.fake_replica import FakeReplica
 
 WAIT_SECONDS = 30.0
 ROUTERS = {
@@ -228,27 +223,6 @@ def _blocker_of(bench: FakePool, replica_id: str):
     blocker = bench.ask("env-9")
     eventually(lambda: blocker.present().worker_id == replica_id)
     return blocker
-
-
-def test_a_retry_goes_beyond_the_limit_if_the_seats_are_held_by_what_waits_for_it(threads) -> None:
-    """The observation of the second request comes after the answer to the first one."""
-    fakes = {
-        "eval-0": GatheringFakeReplica("eval-0", before=fails),
-        "eval-1": GatheringFakeReplica("eval-1"),
-    }
-    bench = FakePool(threads, fakes, ROUTERS["async simple"])
-    env = RecordedWorker("env-0")
-    first_seen, seen_later = env.call("reset"), env.call("step")
-    first = bench.pool.act("env-0", first_seen)
-    second = bench.pool.act("env-0", seen_later)
-    assert bench.pool.loads() == {"eval-0": 1, "eval-1": 1}
-    env.answer(shown_observation("env-0").result())
-    assert first.result(WAIT_SECONDS).replica_id == "eval-1"
-    assert not second.is_done()
-    env.answer(shown_observation("env-0").result())
-    assert second.result(WAIT_SECONDS).replica_id == "eval-1"
-    assert bench.pool.loads() == {"eval-0": 0, "eval-1": 0}
-    assert bench.pool.retried_calls() == {"eval-0": 1}
 
 
 def test_a_retry_that_finds_no_room_in_time_ends_with_both_errors(threads) -> None:
