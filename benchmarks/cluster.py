@@ -137,9 +137,7 @@ def routed_calls(group: PolicyGroup) -> float:
     """Return seconds per call; as many are in flight as the submitter allows."""
     observation: Task[ObservationBatch] = FinishedTask("env-0", "reset", REQUEST, None, 0)
     started = time.perf_counter()
-    tasks = [
-        group.act(f"env-{number % NUM_IN_FLIGHT}", observation) for number in range(NUM_CALLS)
-    ]
+    tasks = [group.act(f"env-{number % NUM_IN_FLIGHT}", observation) for number in range(NUM_CALLS)]
     for task in tasks[-NUM_IN_FLIGHT:]:
         task.add_done_callback(lambda _: None)
     for task in tasks:
@@ -210,13 +208,13 @@ def routed_collecting(assembly: Assembly) -> Callable[[], float]:
 def plain_collecting(config: RunConfig, assembly: Assembly) -> Callable[[], float]:
     """Return the same by hand: references go from actor to actor, nothing else is done."""
     (kind,) = assembly.environments.kinds.values()
-    envs = [
+    envs: list[Any] = [
         ray.remote(EnvWorker)
         .options(num_cpus=0)
         .remote(config.env_configs[0], index, ROLLOUT_LENGTH, config.seed)
         for index in range(NUM_ENV_WORKERS)
     ]
-    replicas = [
+    replicas: list[Any] = [
         ray.remote(PlainReplica).options(num_cpus=0).remote(config, kind, f"eval-{index}")
         for index in range(NUM_REPLICAS)
     ]

@@ -22,7 +22,7 @@ import pytest
         ("policy.device=gpu", 2, "expected auto, cpu, cuda or cuda:<index>, got 'gpu'"),
         ("env.wrappers=[Limit]", 2, "expected an import path 'package.module:Name', got 'Limit'"),
         ("algorithm.name=pop", 2, "unknown algorithm 'pop' (did you mean 'ppo'?)"),
-        ("cluster.backend=ray", 2, "cluster.backend: expected 'in_process', got 'ray'"),
+        ("cluster.backend=rai", 2, "cluster.backend: expected 'in_process' or 'ray', got 'rai'"),
         ("cluster.mode=thread", 2, "got 'thread' (did you mean 'threads'?)"),
         ("algorithm.minibatch_size=1000", 2, "at most 32 (4 sub-environments x engine.rollout"),
         ("routing.type=simpel", 2, "'simple', 'node_affinity', got 'simpel' (did you mean 'simple"),
