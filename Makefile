@@ -21,7 +21,7 @@ PYTEST_WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: help train test check lint types imports format docs coverage others bench bars clean
+.PHONY: help train test check lint types imports format docs coverage others cluster bench bars clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -73,6 +73,10 @@ others: $(INSTALLED_TO_DEVELOP)
 	done
 PACKAGES_WITHOUT_TORCH := numpy gymnasium pydantic omegaconf typer rich hypothesis pytest pytest-timeout \
 	pytest-randomly
+
+cluster: $(INSTALLED_TO_DEVELOP)  ## Install Ray and run the tests that need it
+	$(INSTALL) --editable '.[dev,docs,ray]'
+	$(BIN)/python -m pytest tests/ray
 
 bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
 	set -e; for benchmark in router overhead; do \

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.dispatch.circuit_breaker import BreakerLimits, CircuitBreaker
@@ -17,6 +17,25 @@ from rlightning.runtime.lost_worker import LostWorker
 
 Router: TypeAlias = SyncRouter | AsyncRouter
 RouterFactory: TypeAlias = Callable[[Sequence[EvalPolicy]], Router]
+
+
+class _Routing(NamedTuple):
+    """Who may be asked, and the router that chooses; changed as one.
+
+    Attributes:
+        routable: The replicas that may be sent a request.
+        router: Chooses between them.
+        sync_router: The same if it is a synchronous one, else None.
+    """
+
+    routable: tuple[EvalPolicy, ...]
+    router: Router
+    sync_router: SyncRouter | None
+
+    @classmethod
+    def of(cls, routable: tuple[EvalPolicy, ...], router: Router) -> _Routing:
+        """Look at the kind of the router once, because it is asked for every request."""
+        return cls(routable, router, router if isinstance(router, SyncRouter) else None)
 
 
 class PoolMembership:
@@ -49,7 +68,7 @@ class PoolMembership:
         self._lost: dict[str, LostWorker] = {}
         self._last_error: BaseException | None = None
         self._earlier_counts: Counter[str] = Counter()
-        self._routing = (tuple(members), create_router(members))
+        self._routing = _Routing.of(tuple(members), create_router(members))
 
     def members(self) -> list[EvalPolicy]:
         """Return the living replicas, resting ones too."""
@@ -62,9 +81,9 @@ class PoolMembership:
 
     def routable(self) -> tuple[EvalPolicy, ...]:
         """Return the replicas that may be sent a request."""
-        return self._routing[0]
+        return self._routing.routable
 
-    def for_routing(self) -> tuple[tuple[EvalPolicy, ...], Router]:
+    def for_routing(self) -> _Routing:
         """Return who may be asked, and the router that chooses between them.
 
         Replicas whose rest is over are taken back first.
@@ -75,7 +94,7 @@ class PoolMembership:
         if self._breaker.is_watching:
             self._take_back_rested()
         routing = self._routing
-        if not routing[0]:
+        if not routing.routable:
             raise self._nobody_left()
         return routing
 
@@ -120,7 +139,7 @@ class PoolMembership:
         if not self._breaker.is_watching:
             return
         with self._lock:
-            if member in self._routing[0]:
+            if member in self._routing.routable:
                 self._breaker.record_success(member.replica_id)
 
     def record_failure(self, member: EvalPolicy, error: BaseException) -> None:
@@ -133,7 +152,7 @@ class PoolMembership:
             self._let_go(member, LostWorker.seen_in(member.handle, error))
             return
         with self._lock:
-            if member not in self._routing[0]:
+            if member not in self._routing.routable:
                 return
             if self._breaker.record_failure(member.replica_id, self._clock()):
                 self._exclude(member)
@@ -142,10 +161,10 @@ class PoolMembership:
     def rebuild_router(self) -> None:
         """Make the router anew, after the nodes of environment workers have changed."""
         with self._lock:
-            members, router = self._routing
+            members, router = self._routing.routable, self._routing.router
             if members:
                 self._earlier_counts.update(router.decision_counts)
-                self._routing = (members, self._create_router(members))
+                self._routing = _Routing.of(members, self._create_router(members))
         self._on_change()
 
     def nobody_left(self, reason: BaseException) -> NoEvalPolicyError:
@@ -156,15 +175,15 @@ class PoolMembership:
     def router_counts(self) -> dict[str, int]:
         """Return the router's decisions by reason, also those of routers it replaced."""
         with self._lock:
-            counts = Counter(self._routing[1].decision_counts)
+            counts = Counter(self._routing.router.decision_counts)
             counts.update(self._earlier_counts)
         return dict(counts)
 
-    def notify_available(self) -> None:
-        """Tell a waiting router that a replica may have become free."""
-        router = self._routing[1]
-        if isinstance(router, SyncRouter):
-            router.notify_available()
+    def released(self, worker_id: str) -> None:
+        """Tell a router that waits that one of the replicas may have become free."""
+        sync_router = self._routing.sync_router
+        if sync_router is not None and worker_id in self._members:
+            sync_router.notify_available()
 
     def _take_back_rested(self) -> None:
         with self._lock:
@@ -179,21 +198,21 @@ class PoolMembership:
             self._on_change()
 
     def _include(self, member: EvalPolicy) -> None:
-        members = (*self._routing[0], member)
+        members = (*self._routing.routable, member)
         router = self._changed(lambda router: router.add_policy(member, member.node_id), members)
-        self._routing = (members, router)
+        self._routing = _Routing.of(members, router)
 
     def _exclude(self, member: EvalPolicy) -> None:
-        if member in self._routing[0]:
-            members = tuple(each for each in self._routing[0] if each is not member)
+        if member in self._routing.routable:
+            members = tuple(each for each in self._routing.routable if each is not member)
             router = self._changed(lambda router: router.remove_policy(member), members)
-            self._routing = (members, router)
+            self._routing = _Routing.of(members, router)
 
     def _changed(
         self, change: Callable[[SyncRouter], None], members: Sequence[EvalPolicy]
     ) -> Router:
         """Return the router for these members; one that takes no changes is built anew."""
-        router = self._routing[1]
+        router = self._routing.router
         if isinstance(router, SyncRouter):
             with suppress(RoutingError):
                 change(router)

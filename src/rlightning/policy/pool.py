@@ -73,7 +73,7 @@ class PolicyPool:
         self._tasks: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[str] = Counter()
         self._retried: Counter[str] = Counter()
-        submitter.add_release_listener(self.membership.notify_available)
+        submitter.ledger.on_release(self.membership.released)
 
     def act(self, env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
         """Ask the pool for the actions of one environment worker.
@@ -143,8 +143,8 @@ class PolicyPool:
         return {member.replica_id: member.load for member in self.membership.members()}
 
     def _send_routed(self, env_id: str, observation: Task[ObservationBatch]) -> Attempt:
-        _, router = self.membership.for_routing()
-        if not isinstance(router, SyncRouter):
+        router = self.membership.for_routing().sync_router
+        if router is None:
             return self._counted(env_id, self._send_by_load(env_id, observation))
         asked_at = self._clock()
         policy = self._selected(router, env_id)
@@ -195,7 +195,7 @@ class PolicyPool:
 
         def untried() -> list[EvalPolicy]:
             self.membership.remove_dead()
-            routable, _ = self.membership.for_routing()
+            routable = self.membership.for_routing().routable
             others = [policy for policy in routable if policy not in tried]
             if not others:
                 raise _NobodyElseError

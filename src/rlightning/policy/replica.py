@@ -49,6 +49,7 @@ class PolicyReplica:
         self._deterministic = deterministic
         self._rules = RequestRules(self._policy.kind)
         self._receiver = Receiver(self._policy)
+        self._version_seen_finite: int | None = None
 
     @gathered(max_batch_calls=MAX_BATCH_CALLS)
     def act(self, requests: list[ObservationBatch]) -> list[ActionBatch | Exception]:
@@ -107,13 +108,20 @@ class PolicyReplica:
             output = self._policy.act(observation, noise, self._deterministic)
             if not self._is_on_cpu:
                 output = ActionOutput(*(tensor.cpu() for tensor in output))
-            action, log_prob, value = (tensor.numpy() for tensor in output)
-        if not is_finite(log_prob + value):  # no finite log_prob of a NaN action
+            action, log_prob = output.action.numpy(), output.log_prob.numpy()
+            value = output.value.numpy()
+        # Finite weights answer finite observations with finite numbers: one look per version.
+        if version != self._version_seen_finite:
+            self._refuse_not_finite(log_prob + value, version)  # NaN actions have no log_prob
+            self._version_seen_finite = version
+        return ActionBatch(request.env_id, action, log_prob, value, version, self._replica_id)
+
+    def _refuse_not_finite(self, answers: Array, version: int) -> None:
+        if not is_finite(answers):
             raise NotFiniteError(
                 f"expected finite answers of policy version {version}, got NaN or infinity from "
                 f"{self._replica_id}; lower algorithm.learning_rate or scale the observations"
             )
-        return ActionBatch(request.env_id, action, log_prob, value, version, self._replica_id)
 
 
 def _part(together: ActionBatch, env_id: str, rows: slice) -> ActionBatch:

@@ -65,7 +65,7 @@ class RouterChoice:
     def __init__(self, membership: PoolMembership, env_id: str) -> None:
         self._membership = membership
         self._env_id = env_id
-        self._routable, self._router = membership.for_routing()
+        self._routable, self._router, _ = membership.for_routing()
         self.wanted = self._routable[0]
 
     def candidates(self) -> Sequence[EvalPolicy]:
@@ -75,7 +75,7 @@ class RouterChoice:
             NoEvalPolicyError: If nobody may be asked.
         """
         self._membership.remove_dead()
-        self._routable, self._router = self._membership.for_routing()
+        self._routable, self._router, _ = self._membership.for_routing()
         return self._routable
 
     def choose(self, with_room: Sequence[EvalPolicy]) -> EvalPolicy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -74,7 +74,7 @@ def gather_rules_of(target: object) -> dict[str, GatherRule]:
     return {name: rule for name, rule in rules.items() if rule is not None}
 
 
-def only_argument(method: str, args: Sequence[Any], keywords: Sequence[str]) -> Any:
+def only_argument(method: str, args: Sequence[Any], keywords: Collection[str]) -> Any:
     """Return the one positional argument of a call to a gathered method.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rlightning.clock import Clock
@@ -38,6 +38,7 @@ class InlineWorker(WorkerHandle):
         "_death",
         "_gathered",
         "_lock",
+        "_methods",
         "_target",
         "call_timeout_seconds",
         "running",
@@ -55,6 +56,7 @@ class InlineWorker(WorkerHandle):
         self._lock = threading.RLock()
         self._target: object = None
         self._gathered: dict[str, GatherRule] = {}
+        self._methods: dict[str, Callable[..., Any]] = {}
 
     def create(self, spec: WorkerSpec) -> None:
         """Make the worker's object; errors keep their type."""
@@ -81,10 +83,10 @@ class InlineWorker(WorkerHandle):
                 if self._death is not None:
                     raise died_error(self.worker_id, self.incarnation, self._death)
                 self.running = (method, self._clock())
-                if method in self._gathered:
-                    value = self._run_gathered(method, args, kwargs)
-                else:
-                    value = bound_method(self._target, self.worker_id, method)(*args, **kwargs)
+                run = self._methods.get(method)
+                if run is None:
+                    run = self._methods[method] = self._find(method)
+                value = run(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - it goes to the caller, in the task
                 failure = error
                 if self.running is not outer:
@@ -98,14 +100,19 @@ class InlineWorker(WorkerHandle):
                 self.running = outer
         return FinishedTask(self.worker_id, method, value, failure, next(self._completion_numbers))
 
-    def _run_gathered(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        argument = only_argument(method, args, list(kwargs))
-        (answer,) = gathered_answers(
-            bound_method(self._target, self.worker_id, method), method, [argument]
-        )
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+    def _find(self, method: str) -> Callable[..., Any]:
+        function = bound_method(self._target, self.worker_id, method)
+        if method not in self._gathered:
+            return function
+
+        def answer_alone(*args: Any, **kwargs: Any) -> Any:
+            argument = only_argument(method, args, kwargs)
+            answer = gathered_answers(function, method, [argument])[0]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return answer_alone
 
     def is_alive(self) -> bool:
         """Return whether it takes calls."""

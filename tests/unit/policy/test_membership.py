@@ -61,7 +61,7 @@ class Bench:
             self.membership.record_failure(member, HICCUP)
 
     def routable(self) -> list[str]:
-        policies, router = self.membership.for_routing()
+        policies, router, _ = self.membership.for_routing()
         if isinstance(router, SyncRouter) and not isinstance(router, FirstRouter):
             selected = {router.select_policy().replica_id for _ in policies}
             assert selected == {policy.replica_id for policy in policies}
@@ -198,7 +198,7 @@ def test_decisions_are_counted_over_all_routers() -> None:
     for name in ("sync", "async"):
         bench = Bench(ROUTERS[name])
         for _ in range(3):
-            _, router = bench.membership.for_routing()
+            router = bench.membership.for_routing().router
             if isinstance(router, SyncRouter):
                 router.select_policy()
             else:
@@ -210,5 +210,5 @@ def test_decisions_are_counted_over_all_routers() -> None:
 
 
 def test_who_is_available_is_told_to_routers_that_wait(bench) -> None:
-    bench.membership.notify_available()
+    bench.membership.released("eval-0")
     assert bench.routable() == ["eval-0", "eval-1"]
