@@ -25,7 +25,7 @@ import pytest
         ("cluster.backend=rai", 2, "cluster.backend: expected 'in_process' or 'ray', got 'rai'"),
         ("cluster.mode=thread", 2, "got 'thread' (did you mean 'threads'?)"),
         ("algorithm.minibatch_size=1000", 2, "at most 32 (4 sub-environments x engine.rollout"),
-        ("routing.type=simpel", 2, "'simple', 'node_affinity', got 'simpel' (did you mean 'simple"),
+        ("routing.type=simpel", 2, "got 'simpel' (did you mean 'simple'?)"),
         ("policy.network=mpl", 2, "policy.network: unknown network 'mpl' (did you mean 'mlp'?)"),
         ("policy.network=numpy:pi", 2, "expected a class or function as network 'numpy:pi', got 3"),
         ("policy.network=nowhere:Net", 2, "No module named 'nowhere'; install it or put"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -53,7 +52,6 @@ class StopRequest:
             raise KeyboardInterrupt
         self._requested.set()
         name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-        with suppress(RuntimeError):  # a stream that was being written refuses to be entered again
-            self._announce(
-                f"{name}: ending after this iteration, with a checkpoint; once more ends at once"
-            )
+        text = f"{name}: ending after this iteration, with a checkpoint; once more ends at once"
+        # On a thread, because the signal may have come in the middle of a print or an import.
+        threading.Thread(target=self._announce, args=(text,), name="announce", daemon=True).start()

@@ -40,6 +40,8 @@ def together(left: RoomTable, right: RoomTable, demand: Counts) -> RoomTable:
     """
     total = np.full(table_shape(demand), NO_ROOM, dtype=np.int64)
     for (t, b, v), room in entries(right):
+        if t >= total.shape[0] or b >= total.shape[1] or v >= total.shape[2]:
+            continue
         part = left[: total.shape[0] - t, : total.shape[1] - b, : total.shape[2] - v]
         corner = total[t : t + part.shape[0], b : b + part.shape[1], v : v + part.shape[2]]
         sums = np.where(part >= 0, np.minimum(part + room, demand.env), NO_ROOM)
