@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -181,11 +182,18 @@ class IdleDeque(PolicyPool):
                 self._refill()
 
     def _refill(self) -> None:
-        with self._changed:
+        # Threads that blocked here would hand lock and interpreter to each other ever after;
+        # whoever finds another one at it lets that one finish and looks again.
+        if not self._changed.acquire(blocking=False):
+            time.sleep(0)
+            return
+        try:
             if not self._entries:
                 raise no_policies_error()
             if not self._idle:
                 self._idle.extend(self._entries)
+        finally:
+            self._changed.release()
 
     def _is_idle(self, entry: IdleEntry) -> bool:
         if entry.is_available is None:

@@ -22,13 +22,13 @@ class MeddlingLock:
         self.release = self._lock.release
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        return self._lock.acquire(blocking, timeout)
-
-    def __enter__(self) -> bool:
         meddle, MeddlingLock.meddle = MeddlingLock.meddle, None
         if meddle is not None:
             meddle()
-        return self._lock.acquire()
+        return self._lock.acquire(blocking, timeout)
+
+    def __enter__(self) -> bool:
+        return self.acquire()
 
     def __exit__(self, *details: object) -> None:
         self._lock.release()

@@ -218,3 +218,39 @@ def test_a_seed_begins_elsewhere_and_keeps_the_order() -> None:
 
     rounds = {"".join(first_round(seed)) for seed in range(16)}
     assert rounds == {"abcd", "bcda", "cdab", "dabc"}
+
+
+class BusyOnceLock:
+    """A lock that another thread seems to hold when it is first asked for without waiting."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.num_refusals = 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if not blocking and not self.num_refusals:
+            self.num_refusals += 1
+            return False
+        return self._lock.acquire(blocking, timeout)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *args: object) -> None:
+        self.release()
+
+
+def test_a_refill_by_another_thread_is_let_finish(monkeypatch: pytest.MonkeyPatch) -> None:
+    locks: list[BusyOnceLock] = []
+
+    def create_lock() -> BusyOnceLock:
+        locks.append(BusyOnceLock())
+        return locks[-1]
+
+    monkeypatch.setattr("rlightning.dispatch.idle_deque.Lock", create_lock)
+    router = SyncSimpleRouter(["P0", "P1"])
+    assert [router.select_policy() for _ in range(4)] == ["P0", "P1", "P0", "P1"]
+    assert [lock.num_refusals for lock in locks] == [1]
