@@ -59,8 +59,8 @@ class SyncRLEngine:
         started = clock()
         while not progress.is_complete:
             for _ in range(self._environments.rollout_length):
-                for env_id, observation in self._environments.observations():
-                    action = self._policies.act(env_id, observation)
+                observations = self._environments.observations()
+                for env_id, action in self._policies.act_each(observations):
                     self._environments.step(env_id, action)
             fragments = self._environments.take_fragments()
             if not fragments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlightning.dispatch.drain import wait_until_idle
@@ -12,6 +12,7 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import RoutingValueError, WorkerDiedError
 from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
+from rlightning.policy.held_calls import HeldCalls
 from rlightning.policy.pool import PolicyPool
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
@@ -62,6 +63,9 @@ class PolicyGroup:
             RoutingTimeoutError: If no replica becomes free in time.
             DispatchTimeoutError: If the chosen replica has no room in time.
         """
+        return self._pool_of(env_id).act(env_id, observation)
+
+    def _pool_of(self, env_id: str) -> PolicyPool:
         pool = self._pool_of_env.get(env_id)
         if pool is None:
             raise RoutingValueError(
@@ -69,7 +73,30 @@ class PolicyGroup:
                 f"{did_you_mean(env_id, self._pool_of_env)}; "
                 f"there are {', '.join(self._pool_of_env)}"
             )
-        return pool.act(env_id, observation)
+        return pool
+
+    def act_each(
+        self, observations: Iterable[tuple[str, Task[ObservationBatch]]]
+    ) -> Iterator[tuple[str, Task[ActionBatch]]]:
+        """Return the same as `act` for each pair of a round, in order; they belong together.
+
+        Requests of a round to the same replica go to it together, as far as it has room: those
+        that were sent are handed out before a wait for the next.
+
+        Raises:
+            RLightningError: As `act`.
+        """
+        sent: list[tuple[str, Task[ActionBatch]]] = []
+        with HeldCalls() as held:
+            for env_id, observation in observations:
+                pool = self._pool_of(env_id)
+                if sent and not pool.has_room():
+                    held.release()
+                    yield from sent
+                    sent.clear()
+                held.hold(pool.membership.members())
+                sent.append((env_id, pool.act(env_id, observation)))
+        yield from sent
 
     def update(self, fragments: Sequence[Task[Fragment]], progress: float) -> UpdateReport:
         """Train on fragments and wait for the end of it.

@@ -109,6 +109,16 @@ class WorkerHandle(ABC):
         only in a runtime that runs calls on the caller's thread.
         """
 
+    def hold_calls(self) -> None:
+        """Hear that calls come now which may go together; `release_calls` follows soon.
+
+        Where sending costs nothing, and in a runtime that gathers what waits anyway, this does
+        nothing. Calls are held back for a few milliseconds at most.
+        """
+
+    def release_calls(self) -> None:
+        """Send what was held back since `hold_calls`."""
+
     @abstractmethod
     def is_alive(self) -> bool:
         """Return whether it takes calls. Local and cheap."""

@@ -28,7 +28,6 @@ class Outgoing:
         except Exception as error:  # noqa: BLE001 - it goes to the callers
             return error
         sent.reference = references[0]
-        sent.status = sent.reference.future()
         for call, answer in zip(sent.calls, references[1:], strict=True):
             call.task.try_start()
             call.task.sent_arguments = call.present_arguments()

@@ -35,6 +35,11 @@ class RaySender(Sender, Protocol):
         """Return the error of an answer that cannot be fetched."""
         ...
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether its runs take no longer than sending a call."""
+        ...
+
 
 class RayTask(QueuedTask):
     """A call to an actor.
@@ -115,6 +120,10 @@ class RayTask(QueuedTask):
         if self.answer is None and super().cancel():
             return True
         return self._sender.withdraw(self)
+
+    def is_of_quick_worker(self) -> bool:
+        """Return whether runs of its worker take no longer than sending a call."""
+        return self._sender.is_quick
 
     def on_sent(self, callback: Callable[[], object]) -> None:
         """Call `callback()` once when `answer` is there or the task is done, or at once."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import ray
 
+from rlightning.clock import monotonic_clock
 from rlightning.errors import TaskCancelledError, WorkerError
 from rlightning.runtime.arguments import argument_tasks
 from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, WorkerSpec
@@ -16,6 +17,7 @@ from rlightning.runtime.gathered import GatherRule, only_argument
 from rlightning.runtime.ray.actor_control import ActorControl, call_later
 from rlightning.runtime.ray.argument_failures import failure_of_call, should_be_sent_again
 from rlightning.runtime.ray.completions import Completions
+from rlightning.runtime.ray.gathering import TypicalSeconds
 from rlightning.runtime.ray.host import Arrival
 from rlightning.runtime.ray.outgoing import Outgoing
 from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
@@ -28,6 +30,10 @@ from rlightning.runtime.worker_object import died_error
 
 SECONDS_UNTIL_CERTAIN = 5.0
 """How long the calls of an actor that cannot be reached wait for news of its death."""
+
+
+MAX_HOLD_SECONDS = 0.002
+"""How long calls are held back at most for others to go with."""
 
 
 class RayWorker(WorkerHandle):
@@ -60,6 +66,8 @@ class RayWorker(WorkerHandle):
         self._completion_numbers = completion_numbers
         self._lock = threading.Lock()
         self._death: str | None = None
+        self._typical = TypicalSeconds()
+        self._holding_since: float | None = None
         self._waiting = WaitingCalls()
         self._under_way: dict[SentCalls, None] = {}
         self._num_gathered_runs = 0
@@ -116,7 +124,7 @@ class RayWorker(WorkerHandle):
 
     def wake(self, task: Task[Any] | None = None) -> None:
         """Send what may be sent now."""
-        while calls := self._send_next():
+        while self._waiting and (calls := self._send_next()):
             for call, problem in calls:
                 if problem is not None:
                     call.task.fail(problem)
@@ -125,7 +133,7 @@ class RayWorker(WorkerHandle):
     def _send_next(self) -> list[tuple[RayCall, BaseException | None]]:
         """Send one run, if one may be sent; return its calls, each with what kept it back."""
         with self._lock:
-            calls = self._waiting.take(self._num_gathered_runs) if self.is_alive() else []
+            calls = self._take() if self.is_alive() else []
             outcome = [(call, call.argument_error()) for call in calls]
             sound = [call for call, problem in outcome if problem is None]
             if not sound:
@@ -139,11 +147,35 @@ class RayWorker(WorkerHandle):
         self._completions.watch(sent)
         return outcome
 
+    def _take(self) -> list[RayCall]:
+        is_holding = self._holding_since is not None
+        return self._waiting.take(self._num_gathered_runs, is_holding=is_holding)
+
+    def hold_calls(self) -> None:
+        """Hold gathered calls back, so that those that come now go together."""
+        if self._gathered:
+            self._holding_since = monotonic_clock()
+            self._completions.look_after(self)
+
+    def release_calls(self) -> None:
+        """Send what was held back."""
+        if self._holding_since is not None:
+            self._holding_since = None
+            self.wake()
+
+    def look(self) -> bool:
+        """Release calls that were held back for long; return whether any still are."""
+        since = self._holding_since
+        if since is not None and monotonic_clock() - since > MAX_HOLD_SECONDS:
+            self.release_calls()
+        return self._holding_since is not None
+
     def answered(self, sent: SentCalls, data: bytes) -> None:
         """End the tasks of a run that the actor has answered."""
         seconds, failures = read_status(data)
         self._is_back(sent)
         self.busy_seconds += seconds
+        self._typical.add(seconds)
         for call, failure in zip(sent.calls, failures or [None] * len(sent.calls), strict=True):
             if failure is None:
                 call.task.finish(None)
@@ -186,7 +218,6 @@ class RayWorker(WorkerHandle):
         with self._lock:
             self._under_way.pop(sent, None)
             self._num_gathered_runs -= sent.is_gathered
-        self.wake()
 
     def _judge(self, call: RayCall, error: BaseException) -> None:
         """Find whose failure it is, once all arguments have ended."""
@@ -262,7 +293,9 @@ class RayWorker(WorkerHandle):
         except ray.exceptions.RayError:
             return  # whose failure it is, or that none came in time, is found on the usual way
         task.keep(value)
-        sent.settle(status)
+        self._completions.forget(sent)
+        if sent.settle(status) is not None:
+            self.wake()
 
     def withdraw(self, task: RayTask) -> bool:
         """Ask the actor to leave out a call that was sent."""
@@ -278,6 +311,11 @@ class RayWorker(WorkerHandle):
 
     def _died_error(self) -> WorkerError:
         return died_error(self.worker_id, self.incarnation, self._death or "died")
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether its runs take no longer than sending a call."""
+        return self._typical.is_quick
 
     def next_completion_number(self) -> int:
         """Return a number that grows with every task of the runtime that ends."""

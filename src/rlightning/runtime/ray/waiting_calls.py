@@ -8,13 +8,8 @@ from typing import Any
 
 from rlightning.runtime.base import Task
 from rlightning.runtime.gathered import GatherRule
+from rlightning.runtime.ray.gathering import MAX_RUNS_UNDER_WAY, RecentCallers
 from rlightning.runtime.ray.ray_task import RayTask, present_task
-
-MAX_GATHERED_RUNS_UNDER_WAY = 2
-"""Runs of gathered methods that an actor has at a time: one runs, the next is there already.
-
-Whatever comes meanwhile waits at the driver, and is gathered into the run after those.
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +32,14 @@ class RayCall:
     rule: GatherRule | None
     is_alone: bool = False
 
-    def is_ready(self) -> bool:
-        """Return whether all arguments are there."""
-        return all(task.is_done() for task in self.argument_tasks)
+    @property
+    def caller(self) -> str:
+        """Whose answer is the first argument, or who is called if none is an answer."""
+        return (self.argument_tasks[0] if self.argument_tasks else self.task).worker_id
+
+    def is_ready_soon(self) -> bool:
+        """Return whether all arguments are there, or on their way from workers that are quick."""
+        return all(task.is_done() or is_quick_to_come(task) for task in self.argument_tasks)
 
     def can_be_sent(self) -> bool:
         """Return whether every argument is there or on its way through the object store."""
@@ -65,6 +65,14 @@ def has_answer_or_end(task: Task[Any]) -> bool:
     return task.is_done() or (isinstance(present, RayTask) and present.answer is not None)
 
 
+def is_quick_to_come(task: Task[Any]) -> bool:
+    """Return whether the answer of a task is on its way from a worker whose runs are short."""
+    present = present_task(task)
+    return (
+        isinstance(present, RayTask) and present.answer is not None and present.is_of_quick_worker()
+    )
+
+
 def may_join(taken: list[RayCall], call: RayCall) -> bool:
     """Return whether a gathered call may be answered in one run with others."""
     head = taken[0]
@@ -84,6 +92,7 @@ class WaitingCalls:
     def __init__(self) -> None:
         self._plain: deque[RayCall] = deque()
         self._gathered: deque[RayCall] = deque()
+        self._callers = RecentCallers()
 
     def __len__(self) -> int:
         return len(self._plain) + len(self._gathered)
@@ -94,33 +103,45 @@ class WaitingCalls:
 
     def add(self, call: RayCall) -> None:
         """Put a call at the end of its queue."""
-        (self._plain if call.rule is None else self._gathered).append(call)
+        if call.rule is None:
+            self._plain.append(call)
+        else:
+            self._gathered.append(call)
+            self._callers.add(call.caller)
 
-    def take(self, num_under_way: int) -> list[RayCall]:
+    def take(self, num_under_way: int, *, is_holding: bool) -> list[RayCall]:
         """Return the calls that go to the actor together now; an empty list if none may.
 
         Args:
             num_under_way: Runs of gathered methods that the actor has not answered.
+            is_holding: Whether gathered calls are held back, because more will come.
         """
         self._drop_ended()
         if self._plain and self._plain[0].can_be_sent():
             return [self._plain.popleft()]
-        if not self._gathered or num_under_way >= MAX_GATHERED_RUNS_UNDER_WAY:
+        if is_holding or num_under_way >= MAX_RUNS_UNDER_WAY:
             return []
-        ready = self._take_ready()
-        if not ready and self._gathered[0].can_be_sent():
-            return [self._gathered.popleft()]
-        return ready
+        return self._take_together()
 
-    def _take_ready(self) -> list[RayCall]:
-        """Take the first gathered calls of one method whose arguments are there."""
+    def _take_together(self) -> list[RayCall]:
+        """Take the first gathered calls of one method that hold each other up for no long time."""
         taken: list[RayCall] = []
         left: deque[RayCall] = deque()
         for call in self._gathered:
-            goes = call.is_ready() and (not taken or may_join(taken, call))
+            goes = self._may_go(call) and (not taken or may_join(taken, call))
             (taken if goes else left).append(call)
         self._gathered = left
         return taken
+
+    def _may_go(self, call: RayCall) -> bool:
+        """Return whether an actor may be given this call now.
+
+        It will run nothing else until the arguments are there. If these may be long in coming,
+        the call waits here for them, unless the actor has nobody else to serve.
+        """
+        if self._callers.are_one:
+            return call.can_be_sent()
+        return call.is_ready_soon()
 
     def _drop_ended(self) -> None:
         for queue in (self._plain, self._gathered):
