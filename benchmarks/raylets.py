@@ -58,9 +58,14 @@ class Raylets:
         """Return all nodes but that of the driver."""
         return list(self._nodes)
 
-    def remove_node(self, node_id: str) -> None:
-        """End a node with all processes on it."""
-        self._cluster.remove_node(self._nodes.pop(node_id), allow_graceful=False)
+    def remove_node(self, node_id: str, *, is_sudden: bool = False) -> None:
+        """End a node with all processes on it.
+
+        Args:
+            node_id: Which.
+            is_sudden: Whether it has no time to tell the others, who notice it later then.
+        """
+        self._cluster.remove_node(self._nodes.pop(node_id), allow_graceful=not is_sudden)
 
     def is_idle(self) -> bool:
         """Return whether nobody has any CPU of it."""

@@ -1,4 +1,4 @@
-"""Each of these faults once, at a seeded moment of a training, by the program that measures them."""
+"""Each of these faults once, at a seeded moment, by the program that measures them."""
 
 from __future__ import annotations
 

@@ -33,12 +33,14 @@ class CallRecords:
 
     Attributes:
         lives: In order of their starts.
+        sent: Calls, by life and method.
         answered: Calls with an answer, by life and method.
         failed: Calls that failed by the fault of the worker they were sent to, likewise.
     """
 
     def __init__(self) -> None:
         self.lives: list[Incarnation] = []
+        self.sent: Counter[tuple[Incarnation, str]] = Counter()
         self.answered: Counter[tuple[Incarnation, str]] = Counter()
         self.failed: Counter[tuple[Incarnation, str]] = Counter()
         self._lock = threading.Lock()
@@ -62,6 +64,8 @@ class CallRecords:
         call = handle.call
 
         def recorded(method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
+            with self._lock:
+                self.sent[life, method] += 1
             task = call(method, *args, **kwargs)
             task.add_done_callback(partial(self._ended, life, method))
             return task

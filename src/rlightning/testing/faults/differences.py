@@ -105,12 +105,17 @@ def _restarts(seen: Evidence) -> Iterator[str]:
 
 
 def _retries(seen: Evidence) -> Iterator[str]:
-    for worker_id in seen.replica_ids:
-        lives = seen.records.lives_of(worker_id)
-        real = sum(seen.records.failed[life, "act"] for life in lives)
-        told = seen.reported("retried_calls", worker_id)
-        if told != real:
-            yield f"{worker_id} has failed {real} requests, metrics tell of {told} retried ones"
+    """Compare the requests that were made with those that were sent, and failed, and told of."""
+    lives = [life for life in seen.records.lives if life.worker_id in seen.replica_ids]
+    sent_again = sum(seen.records.sent[life, "act"] for life in lives) - seen.num_requests
+    told = {name: seen.reported("retried_calls", name) for name in seen.replica_ids}
+    if sum(told.values()) != sent_again:
+        yield f"{sent_again} requests were sent again, metrics tell of {told}"
+    for replica_id, count in told.items():
+        own = seen.records.lives_of(replica_id)
+        failed = sum(seen.records.failed[life, "act"] for life in own)
+        if count > failed:
+            yield f"{replica_id} has failed {failed} requests, metrics tell of {count} retried ones"
 
 
 def _processes(seen: Evidence) -> Iterator[str]:

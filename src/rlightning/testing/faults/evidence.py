@@ -24,6 +24,7 @@ class Evidence:
         config: Of the run.
         moment: When the fault was to happen, and whom it befell.
         records: How all calls ended.
+        num_requests: Requests for actions, whoever answered them and how often they were sent.
         error: What ended the run early.
         result: What the run says of itself.
         rows: Of ``metrics.jsonl``.
@@ -37,6 +38,7 @@ class Evidence:
     config: RunConfig
     moment: FaultMoment
     records: CallRecords
+    num_requests: int = 0
     error: BaseException | None = None
     result: RunResult | None = None
     rows: Sequence[Mapping[str, Any]] = ()

@@ -18,8 +18,8 @@ class RemovesNodes(Protocol):
         """Return the nodes that may be removed: not that of the driver."""
         ...
 
-    def remove_node(self, node_id: str) -> None:
-        """End a node with all processes on it."""
+    def remove_node(self, node_id: str, *, is_sudden: bool = False) -> None:
+        """End a node with all processes on it; a sudden end it tells nobody of."""
         ...
 
 

@@ -13,6 +13,9 @@ from rlightning.testing.faults.kind import FaultKind, Scene
 NUM_PADDING_VALUES = 800
 """So many that a fragment lies in the object store of its node, and is gone with it."""
 
+SHARE_OF_SUDDEN_LOSSES = 0.25
+"""Of nodes that are gone without a word; it takes Ray a quarter of a minute to notice that."""
+
 
 def process_id_of(handle: WorkerHandle) -> int:
     """Return the process of a worker.
@@ -55,7 +58,8 @@ def remove_node(scene: Scene) -> list[str]:
         raise ValueError("expected a node of workers without the learner, got none; add nodes")
     victim = scene.random.choice(sorted(str(node_id) for node_id in inhabited))
     lost = [worker.worker_id for worker in workers if worker.node_id == victim]
-    scene.cluster.remove_node(victim)
+    is_sudden = scene.random.random() < SHARE_OF_SUDDEN_LOSSES
+    scene.cluster.remove_node(victim, is_sudden=is_sudden)
     return lost
 
 

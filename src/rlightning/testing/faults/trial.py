@@ -21,12 +21,15 @@ from rlightning.engine.assembly import Assembly
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_lock import RunLock
 from rlightning.engine.training_run import TrainingRun
+from rlightning.policy.group import PolicyGroup
+from rlightning.runtime.base import Task
 from rlightning.testing.faults.call_records import CallRecords
 from rlightning.testing.faults.evidence import Evidence
 from rlightning.testing.faults.kind import FaultKind, RemovesNodes, Scene
 from rlightning.testing.faults.moment import FaultMoment
 from rlightning.testing.faults.recording_learner import RecordingLearner, read_trained
 from rlightning.testing.faults.stamped_environment import ENV_ID, read_logs
+from rlightning.types import ActionBatch, ObservationBatch
 
 PRESET = "cartpole-ppo"
 LEARNER = "rlightning.engine.assembly.Learner"
@@ -141,6 +144,7 @@ class _WatchedRun(TrainingRun):
         for handle in (*environments.handles(), *policies.handles(), policies.learner):
             seen.records.watch(handle)
         seen.records.watch_runtime(assembly.runtime)
+        self._count_requests(policies)
         scene = self._create_scene(assembly)
         moment.watch(assembly.ledger, lambda: seen.kind.inject(scene))
         try:
@@ -151,6 +155,15 @@ class _WatchedRun(TrainingRun):
             _wait_until(lambda: not any(assembly.ledger.loads(names)))
             seen.loads = {name: assembly.ledger.load(name) for name in names}
         return trained
+
+    def _count_requests(self, policies: PolicyGroup) -> None:
+        act = policies.act
+
+        def counted(env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
+            self._seen.num_requests += 1
+            return act(env_id, observation)
+
+        policies.act = counted  # type: ignore[method-assign]
 
 
 def _read_rows(path: Path) -> list[dict[str, Any]]:
