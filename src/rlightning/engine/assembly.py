@@ -232,6 +232,7 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
         scaling.replica_specs,
         relocation.choose_node,
         relocation.joined,
+        relocation.is_node_gone,
     )
     cluster = config.cluster
     budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)
