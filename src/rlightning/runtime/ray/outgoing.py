@@ -31,7 +31,7 @@ class Outgoing:
         sent.status = sent.reference.future()
         for call, answer in zip(sent.calls, references[1:], strict=True):
             call.task.try_start()
-            call.task.sent_arguments = call.present_arguments()
+            call.task.sent_references = call.present_references()
             call.task.mark_sent(answer, sent)
         return None
 
