@@ -27,7 +27,10 @@ class Reference:
 
 
 def task_of(worker_id: str, method: str) -> Any:
-    return RayTask(SimpleNamespace(worker_id=worker_id, call_timeout_seconds=1.0), method, 1)
+    sender = SimpleNamespace(worker_id=worker_id, next_completion_number=lambda: 1)
+    task = RayTask(sender, method, 1)
+    task.try_start()
+    return task
 
 
 def sent_step(name: bytes) -> Any:
@@ -51,7 +54,7 @@ def test_a_call_goes_again_if_its_argument_was_itself_sent_again_and_answered() 
     call = act_on(step)
     step.mark_unsent()
     step.mark_sent(Reference(b"second"), SimpleNamespace())
-    step.finish(None)
+    assert step.finish(None)
     assert should_be_sent_again(call)
     call.task.sent_references = call.present_references()
     assert not should_be_sent_again(call)
@@ -61,7 +64,7 @@ def test_a_call_does_not_go_again_if_its_argument_has_failed() -> None:
     step = sent_step(b"first")
     call = act_on(step)
     step.mark_unsent()
-    step.fail(WorkerDiedError("died", worker_id="env-0"))
+    assert step.fail(WorkerDiedError("died", worker_id="env-0"))
     assert not should_be_sent_again(call)
     error = failure_of_call(call, ObjectLostError("00", None, ""), lost)
     assert isinstance(error, WorkerError)
@@ -71,7 +74,7 @@ def test_a_call_does_not_go_again_if_its_argument_has_failed() -> None:
 def test_an_answer_that_is_gone_with_its_node_is_the_death_of_who_gave_it() -> None:
     step = sent_step(b"first")
     call = act_on(step)
-    step.finish(None)
+    assert step.finish(None)
     error = failure_of_call(call, ObjectLostError(b"first".hex(), None, ""), lost)
     assert isinstance(error, WorkerDiedError)
     assert error.worker_id == "env-0"
