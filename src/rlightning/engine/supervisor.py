@@ -38,6 +38,8 @@ class Staff:
         choose_node: Returns the node for a restart of a worker, None for any. Without it a
             worker is restarted on the node of its specification.
         on_restart: Called with each worker that was restarted, before it takes part.
+        restarts_raising: Whether an environment worker whose environment raised is restarted
+            too, as if it had died. If not, that ends the run.
     """
 
     runtime: Runtime
@@ -46,6 +48,7 @@ class Staff:
     replica_specs: Mapping[str, WorkerSpec]
     choose_node: Callable[[str], str | None] | None = None
     on_restart: Callable[[WorkerHandle], object] = lambda handle: None
+    restarts_raising: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self._restarts: Counter[str] = Counter()
         self._failed: dict[str, LostWorker] = {}
-        staff.environments.supervise()
+        staff.environments.supervise(restarts_raising=staff.restarts_raising)
         for kind, pool in staff.policies.pools.items():
             pool.revive = partial(self._revive, kind)
 
@@ -163,11 +166,11 @@ class Supervisor:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the budget decides
             self._failed[worker_id] = replace(vacancy.lost, cause=error)
-            logger.warning("%s died and could not be restarted: %r", worker_id, error)
+            logger.warning("%s was lost and could not be restarted: %r", worker_id, error)
             return
         self._failed.pop(worker_id, None)
         self._restarts[worker_id] += 1
-        logger.warning("%s died and was restarted: %s", worker_id, vacancy.lost.cause)
+        logger.warning("%s was lost and is restarted: %s", worker_id, vacancy.lost.told_cause())
 
     def _started(self, spec: WorkerSpec) -> WorkerHandle:
         if self._staff.choose_node is not None:
