@@ -56,10 +56,11 @@ def test_a_silent_worker_is_ended_once_with_what_is_known_of_it(limits: CallLimi
     worker = Silent()
     limits.keep(worker)
     assert worker.is_ended.wait(DEADLINE_SECONDS)
-    assert worker.reasons == [
+    (reason,) = worker.reasons
+    assert reason == (
         "did not answer step() within 0.1 s, frozen or hung; last sign of life 0.2 s ago; "
         "asked now, it says: nothing (GetTimeoutError)"
-    ]
+    )
 
 
 def test_one_who_lets_the_question_wait_does_not_hold_up_the_end_of_another(
