@@ -234,6 +234,7 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
         scaling.replica_specs,
         relocation.choose_node,
         relocation.joined,
+        relocation.is_node_gone,
         restarts_raising=cluster.backend != "in_process" and cluster.max_restarts > 0,
     )
     budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)

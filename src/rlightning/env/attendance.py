@@ -34,17 +34,16 @@ class Attendance:
             none: a death is an error like others.
         members: All workers by id.
         lost: Those that are missing, by id.
-        dropped_steps: Answered steps whose fragment was lost, by worker id, since the start. A
-            step of a worker with several sub-environments counts once for each of them.
     """
 
     def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
         self.losses: tuple[type[WorkerError], ...] = ()
         self.members = {member.env_id: member for member in members}
         self.lost: dict[str, LostWorker] = {}
-        self.dropped_steps: Counter[str] = Counter()
         self._turns = turns
         self._steps = {env_id: _AnsweredSteps() for env_id in self.members}
+        self._handed_out: dict[str, _AnsweredSteps] = {}
+        self._dropped: list[tuple[str, _AnsweredSteps]] = []
 
     def member(self, env_id: str) -> EnvMember:
         """Return one worker, missing or not.
@@ -71,6 +70,17 @@ class Attendance:
     def fragment_ended(self, env_id: str) -> None:
         """Begin to count anew: the fragment was handed out, or given up by a reset."""
         self._steps[env_id] = _AnsweredSteps()
+
+    def dropped_steps(self) -> dict[str, int]:
+        """Return the answered steps whose fragment was lost, by worker id, since the start.
+
+        A step of a worker with several sub-environments counts once for each of them. An answer
+        that was under way when its worker was found dead counts once it has come.
+        """
+        counts: Counter[str] = Counter()
+        for env_id, steps in self._dropped:
+            counts[env_id] += steps.count() * self.members[env_id].config.num_envs
+        return {env_id: count for env_id, count in counts.items() if count}
 
     def supervise(self, *, restarts_raising: bool) -> None:
         """Take it that somebody brings back workers that died.
@@ -103,12 +113,28 @@ class Attendance:
         """
         error = task.error()
         if error is None:
+            self._handed_out[env_id] = self._steps[env_id]
             self.fragment_ended(env_id)
             return True
         if not self.is_loss(env_id, error):
             raise error
         self.lose(env_id, error)
         return False
+
+    def fragment_lost(self, error: WorkerDiedError) -> bool:
+        """Take note that the newest fragment that was handed out is gone with its node.
+
+        Args:
+            error: Names the worker that had collected it.
+
+        Returns:
+            False if it tells of something else.
+        """
+        steps = self._handed_out.pop(error.worker_id or "", None)
+        if steps is None or not self.is_supervised:
+            return False
+        self._dropped.append((str(error.worker_id), steps))
+        return True
 
     def rejoin(self, env_id: str) -> None:
         """Let a worker take part again."""
@@ -133,9 +159,7 @@ class Attendance:
     def _note(self, lost: LostWorker) -> None:
         env_id = lost.worker_id
         self.lost[env_id] = lost
-        num_steps = self._steps[env_id].count() * self.members[env_id].config.num_envs
-        if num_steps:
-            self.dropped_steps[env_id] += num_steps
+        self._dropped.append((env_id, self._steps[env_id]))
         self.fragment_ended(env_id)
         self._turns.forget(env_id)
 

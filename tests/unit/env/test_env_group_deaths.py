@@ -175,3 +175,22 @@ def test_a_fragment_that_does_not_come_is_an_error_in_time() -> None:
     step_all(group, 1)
     with pytest.raises(TaskTimeoutError, match=r"Hanging-v0' \(env-0\), step 1"):
         group.take_fragments()
+
+
+def test_a_fragment_that_is_gone_with_its_node_is_dropped_once(group) -> None:
+    step_all(group, 4)
+    group.take_fragments()
+    gone = WorkerDiedError("the fragment is gone", worker_id="env-1")
+    assert group.give_up_fragment(gone)
+    assert group.dropped_steps() == {"env-1": 4 * 3}
+    assert not group.give_up_fragment(gone)
+    assert not group.give_up_fragment(WorkerDiedError("somebody else", worker_id="eval-0"))
+    assert group.dropped_steps() == {"env-1": 4 * 3}
+
+
+def test_without_supervision_a_fragment_that_is_gone_is_not_given_up(runtime) -> None:
+    group = EnvGroup(runtime, TaskSubmitter(timeout_seconds=30.0), [COUNTING], 1, 7)
+    group.reset()
+    step_all(group)
+    group.take_fragments()
+    assert not group.give_up_fragment(WorkerDiedError("gone", worker_id="env-1"))

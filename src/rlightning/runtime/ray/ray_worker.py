@@ -28,8 +28,8 @@ from rlightning.runtime.ray.waiting_calls import RayCall, WaitingCalls
 from rlightning.runtime.ray.wire import read_status
 from rlightning.runtime.worker_object import died_error
 
-SECONDS_UNTIL_CERTAIN = 5.0
-"""How long the calls of an actor that cannot be reached wait for news of its death."""
+SECONDS_UNTIL_CERTAIN = 40.0
+"""How long an actor that cannot be reached may be alive; Ray tells within 15 s of a lost node."""
 
 
 class RayWorker(WorkerHandle):
@@ -164,17 +164,17 @@ class RayWorker(WorkerHandle):
                 self._judge(call, error)
 
     def _wait_for_certainty(self, sent: SentCalls, error: BaseException) -> None:
-        """Fail the calls as those of a dead worker as soon as it is known to be, or later."""
+        """Fail the calls as those of a dead worker as soon as it is known to be, or counts as."""
         with self._lock:
             is_alive = self._death is None
             if is_alive:
                 self._doubtful = [call for call in self._doubtful if not call.task.is_done()]
                 self._doubtful.extend(sent.calls)
+        if is_alive:
+            call_later(SECONDS_UNTIL_CERTAIN, partial(self._process_gone, error))
+            return
         for call in sent.calls:
-            if is_alive:
-                call_later(SECONDS_UNTIL_CERTAIN, partial(call.task.fail, self.lost(error)))
-            else:
-                call.task.fail(self._died_error())
+            call.task.fail(self._died_error())
 
     def _is_back(self, sent: SentCalls) -> None:
         with self._lock:
