@@ -17,6 +17,7 @@ pytest.importorskip("ray")
 from rlightning.errors import TaskTimeoutError, WorkerDiedError
 from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.ray.ray_runtime import RayRuntime
+from rlightning.runtime.ray.session import RaySettings
 from rlightning.testing.ray_workers import Bench
 
 LIMIT_SECONDS = 2.0
@@ -25,7 +26,7 @@ DEADLINE_SECONDS = 60.0
 
 @pytest.fixture
 def runtime(local_ray: str) -> Iterator[Runtime]:
-    with RayRuntime() as runtime:
+    with RayRuntime(RaySettings(start_timeout_seconds=10.0)) as runtime:
         yield runtime
 
 

@@ -185,7 +185,8 @@ def _create_policies(parts: _Parts) -> PolicyGroup:
     by_kind = dict(zip(environments.kinds, replica_ids, strict=True))
     for kind, ids in by_kind.items():
         parts.replica_specs.update({own: _replica_spec(parts, own, kind) for own in ids})
-    specs = [*parts.replica_specs.values(), _learner_spec(config, environments.kinds)]
+    # The learner comes first: Ray's memory monitor ends the newest workers of a node first.
+    specs = [_learner_spec(config, environments.kinds), *parts.replica_specs.values()]
     handles = {handle.worker_id: handle for handle in parts.runtime.spawn_all(specs)}
     seconds = WaitLimits.of(config, parts.plan.env_configs).replica_seconds
     routing = config.routing.model_copy(update={"timeout_seconds": seconds})

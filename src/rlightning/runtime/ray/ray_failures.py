@@ -20,6 +20,19 @@ LOSSES = (of_ray.ObjectLostError, of_ray.ReferenceCountingAssertionError)
 """What Ray raises when an answer existed and is gone with the node that kept it."""
 
 
+def told(error: BaseException) -> str:
+    """Return what Ray says of an end, in few words; of one for want of memory, what to do."""
+    if not isinstance(error, of_ray.OutOfMemoryError):
+        return str(error)
+    words = " ".join(str(error).split("Object store memory usage")[0].split())
+    return (
+        f"out of memory: {words}; the memory monitor of Ray ends the newest workers of a node "
+        "first, also those that need little: give the workers more memory "
+        "(cluster.placement.<env|eval|train>.memory keeps it for them), put fewer on a node, or "
+        "set RAY_memory_usage_threshold where Ray is started"
+    )
+
+
 def is_death(error: BaseException, actor_id: str) -> bool:
     """Return whether Ray says that this actor's process is gone, and not that of another."""
     if isinstance(error, of_ray.RayTaskError):
@@ -53,7 +66,7 @@ def translated(error: BaseException, worker_id: str, where: str) -> BaseExceptio
         error, of_ray.ActorUnavailableError
     ):
         found = WorkerDiedError(
-            f"expected an answer of worker {worker_id!r} ({where}), but it died: {error}; "
+            f"expected an answer of worker {worker_id!r} ({where}), but it died: {told(error)}; "
             "send the call to another worker or spawn this one again",
             worker_id=worker_id,
         )

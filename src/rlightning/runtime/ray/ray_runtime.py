@@ -85,7 +85,7 @@ class RayRuntime(Runtime):
             for start in starts:
                 start.request_object()
             while starts:
-                starts[0].finish()
+                starts[0].finish(self._settings.start_timeout_seconds)
                 self._call_limits.keep(starts[0].worker)
                 yield starts.pop(0).worker
         finally:

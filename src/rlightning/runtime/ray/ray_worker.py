@@ -19,7 +19,7 @@ from rlightning.runtime.ray.call_limits import longest_wait
 from rlightning.runtime.ray.completions import Completions
 from rlightning.runtime.ray.host import Arrival
 from rlightning.runtime.ray.outgoing import Outgoing
-from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
+from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, told, translated
 from rlightning.runtime.ray.ray_task import RayTask
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.stopping import wait_until_idle
@@ -44,6 +44,8 @@ class RayWorker(WorkerHandle):
         call_timeout_seconds: Longest wait of those who give none of their own.
         process_id: Of its process, on its node.
     """
+
+    can_end_a_hang = True
 
     def __init__(
         self,
@@ -208,7 +210,7 @@ class RayWorker(WorkerHandle):
         return self._death is None
 
     def _process_gone(self, error: BaseException) -> None:
-        self._end(f"died on node {self.node_id}: {error}")
+        self._end(f"died on node {self.node_id}: {told(error)}")
 
     def _end(self, reason: str) -> None:
         """Take no more calls, and end those that wait here."""
@@ -289,11 +291,8 @@ class RayWorker(WorkerHandle):
         """Return what is known here of the worker."""
         with self._lock:
             under_way, num_waiting = self._under_way.described(), len(self._waiting)
-        state = "alive" if self._death is None else self._death
-        return (
-            f"worker {self.worker_id!r} (process {self.process_id} on node {self.node_id}, {state})"
-            f" has {under_way}, {num_waiting} wait here"
-        )
+        where = f"process {self.process_id} on node {self.node_id}, {self._death or 'alive'}"
+        return f"worker {self.worker_id!r} ({where}) has {under_way}, {num_waiting} wait here"
 
     def activity(self) -> str:
         """Ask the worker what it is doing; an answer is waited for one second."""
