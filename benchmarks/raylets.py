@@ -18,6 +18,7 @@ from rlightning.testing.faults.kind import BESIDE_HEAD, HEAD
 
 STORE_BYTES = 100 * 2**20
 SPARE_BYTES = 3 * 2**30
+NUM_PIECES = 20
 NUM_CPUS_EACH = 6
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  looks for what Ray leaves there
 
@@ -43,6 +44,7 @@ class Raylets:
         head_arguments = {**arguments, "labels": {"part": HEAD}}
         self._cluster: Any = Cluster(initialize_head=True, head_node_args=head_arguments)
         self._nodes: dict[str, Any] = {}
+        self._filling: list[Any] = []
         head: Any = self._cluster.head_node
         self._session_folder = Path(head.get_session_dir_path())
         self.refill()
@@ -58,7 +60,8 @@ class Raylets:
         return self._session_folder
 
     def refill(self) -> None:
-        """Add nodes until there are as many as at first."""
+        """Add nodes until there are as many as at first, and empty the store."""
+        self._filling = []
         while len(self._nodes) + 1 < self._num_nodes:
             with mock.patch.dict(os.environ, self._monitor):
                 node = self._cluster.add_node(labels={"part": BESIDE_HEAD}, **self._node_arguments)
@@ -76,6 +79,14 @@ class Raylets:
             is_sudden: Whether it has no time to tell the others, who notice it later then.
         """
         self._cluster.remove_node(self._nodes.pop(node_id), allow_graceful=not is_sudden)
+
+    def fill_store(self) -> None:
+        """Put more into the object store of the driver's node than fits, until the next refill.
+
+        Used by a process that is connected to the cluster.
+        """
+        piece = bytes(STORE_BYTES // 10)
+        self._filling = [ray.put(piece) for _ in range(NUM_PIECES)]
 
     def is_idle(self) -> bool:
         """Return whether nobody has any CPU of it."""

@@ -18,7 +18,7 @@ def should_be_sent_again(call: RayCall) -> bool:
     """Return whether all arguments are sound by now, but one of them was not as it was sent.
 
     That is so if an argument is a request that another worker has answered after the first one
-    failed: the call went with the reference of the first.
+    failed, or a call that itself had to be sent again: the call went with the former reference.
     """
     return call.argument_error() is None and call.present_arguments() != call.task.sent_arguments
 

@@ -130,7 +130,7 @@ class RayWorker(WorkerHandle):
             sent = SentCalls(self, sound)
             problem = self._outgoing.send(sent)
             if problem is not None:
-                return [(call, problem) for call in calls]
+                return [(call, self.lost(problem)) for call in calls]
             self._under_way.add(sent)
         self._completions.watch(sent)
         return outcome

@@ -41,9 +41,10 @@ class UnderWay:
     def in_turn(self) -> SentCalls | None:
         """Return the run that the actor should be at: the oldest, if its arguments are there."""
         oldest = next(iter(self._runs), None)
-        if oldest is None or oldest.status.done():
+        if oldest is None or oldest.calls[0].task.is_done():
             return None
-        return oldest if all(call.is_ready() for call in oldest.calls) else None
+        arguments = [task for call in oldest.calls for task in call.argument_tasks]
+        return oldest if all(task.is_done() for task in arguments) else None
 
     def seconds_since_a_sign(self) -> float:
         """Return how long ago the last answer came; before the first, since the start."""

@@ -46,9 +46,12 @@ class RayCall:
         """Return whether every argument is there or on its way through the object store."""
         return all(has_answer_or_end(task) for task in self.argument_tasks)
 
-    def present_arguments(self) -> list[Task[Any]]:
-        """Return the tasks whose answers the arguments will be, as far as is known now."""
-        return [present_task(task) for task in self.argument_tasks]
+    def present_arguments(self) -> list[Any]:
+        """Return the references of the arguments, as far as they are known now.
+
+        They change when a request goes to another worker, and when a call is sent again.
+        """
+        return [_present_reference(task) for task in self.argument_tasks]
 
     def argument_error(self) -> BaseException | None:
         """Return the error of the first argument that is known to have failed."""
@@ -67,6 +70,11 @@ class RayCall:
     def alone(self) -> RayCall:
         """Return the same, never to be sent together with others."""
         return replace(self, is_alone=True)
+
+
+def _present_reference(task: Task[Any]) -> Any:
+    present = present_task(task)
+    return present.answer if isinstance(present, RayTask) else present
 
 
 def has_answer_or_end(task: Task[Any]) -> bool:

@@ -26,6 +26,10 @@ class RemovesNodes(Protocol):
         """End a node with all processes on it; a sudden end it tells nobody of."""
         ...
 
+    def fill_store(self) -> None:
+        """Put more into the object store of the driver's node than fits, and keep it there."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:

@@ -18,6 +18,9 @@ from rlightning.testing.faults.process_ids import process_id_of
 Choose = Callable[[Scene], Sequence[WorkerHandle]]
 
 LIMIT_SECONDS = 5.0
+NUM_PADDING_VALUES = 8_000
+"""So many that not only fragments but also observations go through the object store."""
+
 SHARE_THAT_WAKES_UP = 0.5
 MAX_SECONDS_TOO_LATE = 4.0
 SECONDS_TO_STARVE = 40.0
@@ -90,6 +93,22 @@ def _apart_from_the_learner(_: random.Random) -> Sequence[str]:
     )
 
 
+def fill_store(scene: Scene) -> list[str]:
+    """Fill the object store of the driver's node with values of others.
+
+    Raises:
+        ValueError: If the run is on no cluster of which that can be asked.
+    """
+    if scene.cluster is None:
+        raise ValueError("expected a cluster, got none; give the run one of two nodes")
+    scene.cluster.fill_store()
+    return ["store"]
+
+
+def _large_fragments(_: random.Random) -> Sequence[str]:
+    return (f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",)
+
+
 def _short_limits(_: random.Random) -> Sequence[str]:
     return (f"env.timeout_seconds={LIMIT_SECONDS}", f"routing.timeout_seconds={LIMIT_SECONDS}")
 
@@ -134,6 +153,14 @@ KINDS = (
         "a replica is 20 times as slow from then on",
         ordering(a_replica, SLOW_DOWN),
         settings=_any_router,
+        is_deadly=False,
+    ),
+    FaultKind(
+        "full-store",
+        "twice as much as fits is put into the object store",
+        fill_store,
+        settings=_large_fragments,
+        num_nodes=2,
         is_deadly=False,
     ),
     FaultKind(
