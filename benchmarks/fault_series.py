@@ -103,7 +103,7 @@ def run_short(name: str, num_runs: int, first_seed: int = 0) -> FaultSeries:
     kind = FAULT_KINDS[name]
     series, before = FaultSeries(name, kind.what, is_full=False), Leftovers.now()
     started_at = time.monotonic()
-    with Raylets(kind.num_nodes) as raylets:
+    with Raylets(kind.num_nodes, limits_memory=kind.limits_memory) as raylets:
         for seed in range(first_seed, first_seed + num_runs):
             settings = (*SHORT, f"cluster.address={raylets.address}")
             series.add(run_once(kind, seed, settings, raylets))
@@ -127,7 +127,7 @@ def run_full(name: str, num_runs: int, first_seed: int = 0) -> FaultSeries:
         if kind.num_nodes == 1:
             series.add(run_once(kind, seed, FULL))
             continue
-        with Raylets(kind.num_nodes) as raylets:
+        with Raylets(kind.num_nodes, limits_memory=kind.limits_memory) as raylets:
             settings = (*FULL, f"cluster.address={raylets.address}")
             series.add(run_once(kind, seed, settings, raylets))
     series.left_behind += before.added_since()

@@ -39,6 +39,8 @@ class Staff:
             worker is restarted on the node of its specification.
         on_restart: Called with each worker that was restarted, before it takes part.
         is_node_gone: Asked after a start of a worker that failed, whether the chosen node is dead.
+        restarts_raising: Whether an environment worker whose environment raised is restarted
+            too, as if it had died. If not, that ends the run.
     """
 
     runtime: Runtime
@@ -48,6 +50,7 @@ class Staff:
     choose_node: Callable[[str], str | None] | None = None
     on_restart: Callable[[WorkerHandle], object] = lambda handle: None
     is_node_gone: Callable[[str], bool] = lambda worker_id: False
+    restarts_raising: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self._restarts: Counter[str] = Counter()
         self._failed: dict[str, LostWorker] = {}
-        staff.environments.supervise()
+        staff.environments.supervise(restarts_raising=staff.restarts_raising)
         for kind, pool in staff.policies.pools.items():
             pool.revive = partial(self._revive, kind)
 
@@ -165,11 +168,11 @@ class Supervisor:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the budget decides
             self._failed[worker_id] = replace(vacancy.lost, cause=error)
-            logger.warning("%s died and could not be restarted: %r", worker_id, error)
+            logger.warning("%s was lost and could not be restarted: %r", worker_id, error)
             return
         self._failed.pop(worker_id, None)
         self._restarts[worker_id] += 1
-        logger.warning("%s died and was restarted: %s", worker_id, vacancy.lost.cause)
+        logger.warning("%s was lost and is restarted: %s", worker_id, vacancy.lost.told_cause())
 
     def _has_started(self, vacancy: _Vacancy) -> bool:
         """Start a worker; return False if that failed because the node was about to die.

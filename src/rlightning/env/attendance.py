@@ -7,7 +7,12 @@ from collections.abc import Iterable
 
 from rlightning.env.member import EnvMember
 from rlightning.env.turns import Turns
-from rlightning.errors import EnvironmentFailedError, WorkerDiedError
+from rlightning.errors import (
+    EnvironmentFailedError,
+    EnvironmentRaisedError,
+    WorkerDiedError,
+    WorkerError,
+)
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task
 from rlightning.runtime.lost_worker import LostWorker
@@ -25,13 +30,14 @@ class Attendance:
         turns: Where a lost worker is forgotten.
 
     Attributes:
-        is_supervised: Whether somebody brings lost workers back. If not, a death is an error.
+        losses: Errors by which a worker is lost, because somebody brings it back. Without that,
+            none: a death is an error like others.
         members: All workers by id.
         lost: Those that are missing, by id.
     """
 
     def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
-        self.is_supervised = False
+        self.losses: tuple[type[WorkerError], ...] = ()
         self.members = {member.env_id: member for member in members}
         self.lost: dict[str, LostWorker] = {}
         self._turns = turns
@@ -76,13 +82,27 @@ class Attendance:
             counts[env_id] += steps.count() * self.members[env_id].config.num_envs
         return {env_id: count for env_id, count in counts.items() if count}
 
-    def is_own_death(self, env_id: str, error: BaseException | None) -> bool:
-        """Return whether an error tells of this worker's death, and somebody will see to it."""
-        is_death = isinstance(error, WorkerDiedError) and error.worker_id == env_id
-        return is_death and self.is_supervised
+    def supervise(self, *, restarts_raising: bool) -> None:
+        """Take it that somebody brings back workers that died.
+
+        Args:
+            restarts_raising: And those whose environment raised. What is wrong with the answers
+                of an environment (a shape, a number that is not finite) would be so again.
+        """
+        raised = (EnvironmentRaisedError,) if restarts_raising else ()
+        self.losses = (WorkerDiedError, *raised)
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether somebody brings lost workers back."""
+        return bool(self.losses)
+
+    def is_loss(self, env_id: str, error: BaseException | None) -> bool:
+        """Return whether an error tells that this worker is lost, and somebody sees to it."""
+        return isinstance(error, self.losses) and error.worker_id == env_id
 
     def has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
-        """Return whether a fragment came; False if the worker died before that.
+        """Return whether a fragment came; False if the worker was lost before that.
 
         Args:
             env_id: Whose fragment.
@@ -96,7 +116,7 @@ class Attendance:
             self._handed_out[env_id] = self._steps[env_id]
             self.fragment_ended(env_id)
             return True
-        if not isinstance(error, WorkerDiedError) or error.worker_id != env_id:
+        if not self.is_loss(env_id, error):
             raise error
         self.lose(env_id, error)
         return False
@@ -120,13 +140,13 @@ class Attendance:
         """Let a worker take part again."""
         self.lost.pop(env_id, None)
 
-    def lose(self, env_id: str, error: WorkerDiedError) -> None:
-        """Take note of a death.
+    def lose(self, env_id: str, error: BaseException) -> None:
+        """Take note of the loss of a worker.
 
         Raises:
-            WorkerDiedError: The error itself, if nobody supervises.
+            BaseException: The error itself, if nobody brings the worker back after such a one.
         """
-        if not self.is_supervised:
+        if not self.is_loss(env_id, error):
             raise error
         self._note(LostWorker.seen_in(self.members[env_id].handle, error))
 

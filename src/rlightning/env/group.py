@@ -209,9 +209,9 @@ class EnvGroup:
         """
         return self._attendance.fragment_lost(error)
 
-    def supervise(self) -> None:
-        """Let the group go on without workers that died; somebody must bring them back."""
-        self._attendance.is_supervised = True
+    def supervise(self, *, restarts_raising: bool = False) -> None:
+        """Let the group go on without workers that died, or whose environment raised."""
+        self._attendance.supervise(restarts_raising=restarts_raising)
 
     def lost(self) -> list[LostWorker]:
         """Return the workers that died and did not rejoin, also those that nobody missed yet."""
@@ -255,7 +255,7 @@ class EnvGroup:
         try:
             return task.result()
         except WorkerDiedError as error:
-            if not self._attendance.is_own_death(env_id, error):
+            if not self._attendance.is_loss(env_id, error):
                 raise
             return self._members[env_id].fresh_state()
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from rlightning.errors import WorkerError
 
@@ -86,9 +86,12 @@ class WorkerHandle(ABC):
         node_id: The machine it runs on, if known.
         incarnation: 1 for the first worker of this id, one more after each restart.
         busy_seconds: How long its methods ran, summed over all calls.
+        can_end_a_hang: Whether `kill` ends also a method that never returns.
     """
 
     __slots__ = ("busy_seconds", "incarnation", "node_id", "worker_id")
+
+    can_end_a_hang: ClassVar[bool] = False
 
     def __init__(self, worker_id: str, node_id: str | None, incarnation: int) -> None:
         self.worker_id = worker_id

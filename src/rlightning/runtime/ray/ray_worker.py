@@ -15,13 +15,15 @@ from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, Wo
 from rlightning.runtime.gathered import GatherRule, only_argument
 from rlightning.runtime.ray.actor_control import ActorControl, call_later
 from rlightning.runtime.ray.argument_failures import failure_of_call, should_be_sent_again
+from rlightning.runtime.ray.call_limits import longest_wait
 from rlightning.runtime.ray.completions import Completions
 from rlightning.runtime.ray.host import Arrival
 from rlightning.runtime.ray.outgoing import Outgoing
-from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
+from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, told, translated
 from rlightning.runtime.ray.ray_task import RayTask
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.stopping import wait_until_idle
+from rlightning.runtime.ray.under_way import UnderWay
 from rlightning.runtime.ray.waiting_calls import RayCall, WaitingCalls
 from rlightning.runtime.ray.wire import read_status
 from rlightning.runtime.worker_object import died_error
@@ -38,9 +40,12 @@ class RayWorker(WorkerHandle):
     So does a call whose argument is itself a call that waits.
 
     Attributes:
+        limit_seconds: Longest time that one call may take; then the worker is ended as hung.
         call_timeout_seconds: Longest wait of those who give none of their own.
         process_id: Of its process, on its node.
     """
+
+    can_end_a_hang = True
 
     def __init__(
         self,
@@ -51,7 +56,8 @@ class RayWorker(WorkerHandle):
         completion_numbers: Iterator[int],
     ) -> None:
         super().__init__(spec.worker_id, spec.node_id, incarnation)
-        self.call_timeout_seconds = spec.call_timeout_seconds
+        self.limit_seconds = spec.call_timeout_seconds
+        self.call_timeout_seconds = longest_wait(self.limit_seconds)
         self.process_id = -1
         self._control = ActorControl(actor, completions)
         self._actor_id = ""
@@ -61,8 +67,7 @@ class RayWorker(WorkerHandle):
         self._lock = threading.Lock()
         self._death: str | None = None
         self._waiting = WaitingCalls()
-        self._under_way: dict[SentCalls, None] = {}
-        self._num_gathered_runs = 0
+        self._under_way = UnderWay()
         self._num_calls = 0
         self._doubtful: list[RayCall] = []
         self._gathered: dict[str, GatherRule] = {}
@@ -104,15 +109,7 @@ class RayWorker(WorkerHandle):
             return
         self.wake()
         if call.task.answer is None and not call.task.is_done():
-            self._wake_when_arguments_move(call)
-
-    def _wake_when_arguments_move(self, call: RayCall) -> None:
-        for argument in call.argument_tasks:
-            present = argument.present()
-            if isinstance(present, RayTask):
-                present.on_sent(self.wake)
-            if not argument.is_done():
-                argument.add_done_callback(self.wake)
+            call.tell_when_arguments_move(self.wake)
 
     def wake(self, task: Task[Any] | None = None) -> None:
         """Send what may be sent now."""
@@ -125,7 +122,7 @@ class RayWorker(WorkerHandle):
     def _send_next(self) -> list[tuple[RayCall, BaseException | None]]:
         """Send one run, if one may be sent; return its calls, each with what kept it back."""
         with self._lock:
-            calls = self._waiting.take(self._num_gathered_runs) if self.is_alive() else []
+            calls = self._waiting.take(self._under_way.num_gathered) if self.is_alive() else []
             outcome = [(call, call.argument_error()) for call in calls]
             sound = [call for call, problem in outcome if problem is None]
             if not sound:
@@ -133,9 +130,8 @@ class RayWorker(WorkerHandle):
             sent = SentCalls(self, sound)
             problem = self._outgoing.send(sent)
             if problem is not None:
-                return [(call, problem) for call in calls]
-            self._under_way[sent] = None
-            self._num_gathered_runs += sent.is_gathered
+                return [(call, self.lost(problem)) for call in calls]
+            self._under_way.add(sent)
         self._completions.watch(sent)
         return outcome
 
@@ -184,8 +180,7 @@ class RayWorker(WorkerHandle):
 
     def _is_back(self, sent: SentCalls) -> None:
         with self._lock:
-            self._under_way.pop(sent, None)
-            self._num_gathered_runs -= sent.is_gathered
+            self._under_way.remove(sent)
         self.wake()
 
     def _judge(self, call: RayCall, error: BaseException) -> None:
@@ -215,7 +210,7 @@ class RayWorker(WorkerHandle):
         return self._death is None
 
     def _process_gone(self, error: BaseException) -> None:
-        self._end(f"died on node {self.node_id}: {error}")
+        self._end(f"died on node {self.node_id}: {told(error)}")
 
     def _end(self, reason: str) -> None:
         """Take no more calls, and end those that wait here."""
@@ -241,16 +236,25 @@ class RayWorker(WorkerHandle):
         finally:
             self.kill()
 
-    def kill(self) -> None:
+    def kill(self, reason: str = "was killed") -> None:
         """End the process at once, and all calls."""
-        self._end("was killed")
+        self._end(reason)
         self._control.kill()
         for call in self._calls_under_way():
             call.task.fail(self._died_error())
 
+    def run_in_turn(self) -> SentCalls | None:
+        """Return what the actor should be running now."""
+        with self._lock:
+            return self._under_way.in_turn() if self.is_alive() else None
+
+    def seconds_since_a_sign(self) -> float:
+        """Return how long ago it was last heard of."""
+        return self._under_way.seconds_since_a_sign()
+
     def _calls_under_way(self) -> list[RayCall]:
         with self._lock:
-            return [call for sent in self._under_way for call in sent.calls]
+            return self._under_way.calls()
 
     def help_to_end(self, task: RayTask, timeout_seconds: float | None) -> None:
         """Fetch status and answer together on the caller's thread: one wait instead of three."""
@@ -286,13 +290,9 @@ class RayWorker(WorkerHandle):
     def describe(self) -> str:
         """Return what is known here of the worker."""
         with self._lock:
-            under_way = [call.task.method for sent in self._under_way for call in sent.calls]
-            num_waiting = len(self._waiting)
-        state = "alive" if self._death is None else self._death
-        return (
-            f"worker {self.worker_id!r} (process {self.process_id} on node {self.node_id}, {state})"
-            f" has {len(under_way)} calls {sorted(set(under_way))}, {num_waiting} wait here"
-        )
+            under_way, num_waiting = self._under_way.described(), len(self._waiting)
+        where = f"process {self.process_id} on node {self.node_id}, {self._death or 'alive'}"
+        return f"worker {self.worker_id!r} ({where}) has {under_way}, {num_waiting} wait here"
 
     def activity(self) -> str:
         """Ask the worker what it is doing; an answer is waited for one second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +58,15 @@ class RayCall:
         """Return the error of the first argument that is known to have failed."""
         errors = (task.error() for task in self.argument_tasks)
         return next((error for error in errors if error is not None), None)
+
+    def tell_when_arguments_move(self, callback: Callable[..., object]) -> None:
+        """Call `callback` whenever an argument was sent or is there."""
+        for argument in self.argument_tasks:
+            present = argument.present()
+            if isinstance(present, RayTask):
+                present.on_sent(callback)
+            if not argument.is_done():
+                argument.add_done_callback(callback)
 
     def alone(self) -> RayCall:
         """Return the same, never to be sent together with others."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from rlightning.engine.assembly import Assembly
 from rlightning.runtime.base import WorkerHandle
+
+HEAD, BESIDE_HEAD = "head", "beside"
+"""Labels, named ``part``, of the first node of a cluster and of all others."""
 
 
 class RemovesNodes(Protocol):
@@ -22,6 +26,10 @@ class RemovesNodes(Protocol):
         """End a node with all processes on it; a sudden end it tells nobody of."""
         ...
 
+    def fill_store(self) -> None:
+        """Put more into the object store of the driver's node than fits, and keep it there."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -31,11 +39,13 @@ class Scene:
         assembly: Its parts.
         random: Chooses the victim.
         cluster: What it runs on.
+        orders: Folder of what workers are ordered to do.
     """
 
     assembly: Assembly
     random: random.Random
     cluster: RemovesNodes | None = None
+    orders: Path = Path()
 
     def environments(self) -> list[WorkerHandle]:
         """Return the environment workers."""
@@ -57,6 +67,9 @@ class FaultKind:
         settings: Of the run, beside those that all runs have; given random numbers of the run.
         num_nodes: How many nodes the cluster needs.
         num_lost_fragments: Most fragments that each victim may lose.
+        is_deadly: Whether the victims are started again.
+        limits_memory: Whether Ray's memory monitor is to end whoever takes much more than is
+            in use at the start.
     """
 
     name: str
@@ -65,3 +78,5 @@ class FaultKind:
     settings: Callable[[random.Random], Sequence[str]] = lambda _: ()
     num_nodes: int = 1
     num_lost_fragments: int = 1
+    is_deadly: bool = True
+    limits_memory: bool = False

@@ -9,24 +9,14 @@ from collections.abc import Sequence
 
 from rlightning.runtime.base import WorkerHandle
 from rlightning.testing.faults.kind import FaultKind, Scene
+from rlightning.testing.faults.kinds_within_processes import KINDS
+from rlightning.testing.faults.process_ids import process_id_of
 
 NUM_PADDING_VALUES = 800
 """So many that a fragment lies in the object store of its node, and is gone with it."""
 
 SHARE_OF_SUDDEN_LOSSES = 0.25
 """Of nodes that are gone without a word; it takes Ray a quarter of a minute to notice that."""
-
-
-def process_id_of(handle: WorkerHandle) -> int:
-    """Return the process of a worker.
-
-    Raises:
-        TypeError: If it has none of its own.
-    """
-    process_id = getattr(handle, "process_id", None)
-    if not isinstance(process_id, int) or process_id <= 0:
-        raise TypeError(f"expected a worker with a process of its own, got {handle!r}; use Ray")
-    return process_id
 
 
 def _kill(handle: WorkerHandle) -> list[str]:
@@ -85,5 +75,6 @@ FAULT_KINDS = {
             settings=_on_three_nodes,
             num_nodes=3,
         ),
+        *KINDS,
     )
 }

@@ -18,6 +18,7 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
+from rlightning.testing.faults.orders import obey
 from rlightning.types import Array
 
 ENV_ID = f"{__name__}:StampedCartPole-v0"
@@ -46,7 +47,8 @@ class StampedCartPoleEnv(gymnasium.Env[Array, np.int64]):
         num_values = NUM_CARTPOLE_VALUES + NUM_STAMPS + num_padding_values
         self.observation_space = Box(-np.inf, np.inf, (num_values,), np.float32)
         self._shown = np.zeros(num_values, np.float32)
-        self._number, self._log = _claim_number(Path(folder))
+        self._folder = Path(folder)
+        self._number, self._log = _claim_number(self._folder)
         self._num_steps = 0
 
     def reset(
@@ -57,7 +59,8 @@ class StampedCartPoleEnv(gymnasium.Env[Array, np.int64]):
         return self._stamped(seen), infos
 
     def step(self, action: np.int64) -> tuple[Array, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Step, and say so."""
+        """Step, and say so; a fault may have ordered something else."""
+        obey(self._folder)
         seen, reward, terminated, truncated, infos = self._cartpole.step(int(action))
         self._num_steps += 1
         os.write(self._log, STEP)

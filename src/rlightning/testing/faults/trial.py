@@ -28,12 +28,14 @@ from rlightning.testing.faults.call_records import CallRecords
 from rlightning.testing.faults.evidence import Evidence
 from rlightning.testing.faults.kind import FaultKind, RemovesNodes, Scene
 from rlightning.testing.faults.moment import FaultMoment
+from rlightning.testing.faults.obedient_replica import ObedientReplica
 from rlightning.testing.faults.recording_learner import RecordingLearner, read_trained
 from rlightning.testing.faults.stamped_environment import ENV_ID, read_logs
 from rlightning.types import ActionBatch, ObservationBatch
 
 PRESET = "cartpole-ppo"
 LEARNER = "rlightning.engine.assembly.Learner"
+REPLICA = "rlightning.engine.assembly.PolicyReplica"
 QUIET = ("logging.live=off", "logging.tensorboard=false", "cluster.backend=ray")
 SHORT = (
     *QUIET,
@@ -58,7 +60,7 @@ LATEST_SHARE = 0.95
 """Of the calls of a run that goes well: the fault comes no later."""
 
 MAX_DELAY_SECONDS = 0.05
-SECONDS_TO_SETTLE = 5.0
+SECONDS_TO_SETTLE = 20.0
 """Until calls that failed are off the books, and processes that were killed are gone."""
 
 
@@ -89,8 +91,13 @@ class Trial:
         folder = RunFolder.create(config.logging.folder, config.name, datetime.now().astimezone())
         folder.write_config(config_yaml(config))
         learner = partial(RecordingLearner, self._updates_path, has_stamps)
+        replica = partial(ObedientReplica, self._steps_folder)
         try:
-            with RunLock(folder.path), mock.patch(LEARNER, learner):
+            with (
+                RunLock(folder.path),
+                mock.patch(LEARNER, learner),
+                mock.patch(REPLICA, replica),
+            ):
                 seen.result = _WatchedRun(config, folder, self._scene(chance), seen).execute()
         except Exception as error:  # noqa: BLE001 - it is told of with what was found
             seen.error = error
@@ -116,7 +123,7 @@ class Trial:
         return load_config(PRESET, [*settings, f"logging.folder={self.folder / 'runs'}"])
 
     def _scene(self, chance: random.Random) -> Callable[[Assembly], Scene]:
-        return lambda assembly: Scene(assembly, chance, self.cluster)
+        return lambda assembly: Scene(assembly, chance, self.cluster, self._steps_folder)
 
 
 def _moment(config: RunConfig, chance: random.Random) -> FaultMoment:
