@@ -53,11 +53,10 @@ def remove_node(scene: Scene) -> list[str]:
     return lost
 
 
-def _on_three_nodes(_: random.Random) -> Sequence[str]:
+def _learner_beside_driver(_: random.Random) -> Sequence[str]:
     return (
         f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",
-        "env.num_workers=3",
-        "policy.num_eval_policies=3",
+        "cluster.placement.train.labels={part: head}",
     )
 
 
@@ -72,7 +71,7 @@ FAULT_KINDS = {
             "remove-node",
             "a node is removed with all that lives on it",
             remove_node,
-            settings=_on_three_nodes,
+            settings=_learner_beside_driver,
             num_nodes=3,
         ),
         *KINDS,
