@@ -8,7 +8,7 @@ import signal
 from collections.abc import Sequence
 
 from rlightning.runtime.base import WorkerHandle
-from rlightning.testing.faults.kind import FaultKind, Scene
+from rlightning.testing.faults.kind import HEAD, FaultKind, Scene
 from rlightning.testing.faults.kinds_within_processes import KINDS
 from rlightning.testing.faults.process_ids import process_id_of
 
@@ -56,7 +56,7 @@ def remove_node(scene: Scene) -> list[str]:
 def _learner_beside_driver(_: random.Random) -> Sequence[str]:
     return (
         f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",
-        "cluster.placement.train.labels={part: head}",
+        f"cluster.placement.train.labels={{part: {HEAD}}}",
     )
 
 
