@@ -48,6 +48,7 @@ GROUPS: dict[str, Measure] = {
     "overhead": lambda is_quick: measured_bars("overhead"),
     "peers": lambda is_quick: measured_bars("peers"),
     "kills": _later("benchmarks.kills", "kill_bars"),
+    "faults": _later("benchmarks.faults", "fault_bars"),
 }
 
 

@@ -65,8 +65,11 @@ def test_other_versions_at_a_worker_are_an_error_that_names_both(
         spawn(runtime)
 
 
-def test_a_factory_that_takes_too_long_is_an_error(runtime: Runtime) -> None:
-    with pytest.raises(TaskTimeoutError, match=r"factory\(\).*eval-0"):
+def test_a_factory_that_takes_too_long_is_an_error(local_ray: str) -> None:
+    with (
+        RayRuntime(RaySettings(start_timeout_seconds=10.0)) as runtime,
+        pytest.raises(TaskTimeoutError, match=r"factory\(\).*eval-0.*within 10"),
+    ):
         runtime.spawn(WorkerSpec("eval-0", Bench.create_slowly, call_timeout_seconds=0.5))
 
 

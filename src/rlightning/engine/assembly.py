@@ -31,6 +31,7 @@ from rlightning.engine.run_placement import (
 from rlightning.engine.runtime_choice import create_runtime
 from rlightning.engine.scaling import ReplicaScaling
 from rlightning.engine.supervisor import Staff, Supervisor
+from rlightning.engine.wait_limits import WaitLimits
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
@@ -144,8 +145,8 @@ def _assembled(
     config: RunConfig, plan: AssemblyPlan, runtime: Runtime, manager: GlobalResourceManager
 ) -> Assembly:
     ledger = Ledger()
-    longest_step = max(env.timeout_seconds for env in plan.env_configs)
-    env_submitter = TaskSubmitter(1, timeout_seconds=longest_step, ledger=ledger)
+    waits = WaitLimits.of(config, plan.env_configs)
+    env_submitter = TaskSubmitter(1, timeout_seconds=waits.env_seconds, ledger=ledger)
     environments = EnvGroup(
         runtime, env_submitter, plan.env_configs, plan.rollout_length, plan.seed
     )
@@ -184,17 +185,18 @@ def _create_policies(parts: _Parts) -> PolicyGroup:
     by_kind = dict(zip(environments.kinds, replica_ids, strict=True))
     for kind, ids in by_kind.items():
         parts.replica_specs.update({own: _replica_spec(parts, own, kind) for own in ids})
-    specs = [*parts.replica_specs.values(), _learner_spec(config, environments.kinds)]
+    # The learner comes first: Ray's memory monitor ends the newest workers of a node first.
+    specs = [_learner_spec(config, environments.kinds), *parts.replica_specs.values()]
     handles = {handle.worker_id: handle for handle in parts.runtime.spawn_all(specs)}
+    seconds = WaitLimits.of(config, parts.plan.env_configs).replica_seconds
+    routing = config.routing.model_copy(update={"timeout_seconds": seconds})
     submitter = TaskSubmitter(
-        config.routing.max_pending_tasks,
-        timeout_seconds=config.routing.timeout_seconds,
-        ledger=parts.ledger,
+        routing.max_pending_tasks, timeout_seconds=seconds, ledger=parts.ledger
     )
     pools = {
         kind: PolicyPool(
             [handles[own] for own in ids],
-            router_factory(config.routing, parts.manager.of_pool(number)),
+            router_factory(routing, parts.manager.of_pool(number)),
             submitter,
             traffic=_create_traffic(parts),
         )
@@ -225,6 +227,7 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
     """Return what brings the workers of a run back when they die."""
     scaling = assembly.scaling
     relocation = Relocation(assembly.manager, assembly.policies, scaling.living_nodes)
+    cluster = config.cluster
     staff = Staff(
         assembly.runtime,
         assembly.environments,
@@ -232,8 +235,9 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
         scaling.replica_specs,
         relocation.choose_node,
         relocation.joined,
+        relocation.is_node_gone,
+        restarts_raising=cluster.backend != "in_process" and cluster.max_restarts > 0,
     )
-    cluster = config.cluster
     budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)
     return Supervisor(staff, budget)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +20,11 @@ from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import WorkerHandle
 
 NOTHING = Demand(cpus=Fraction(0))
+
+SECONDS_TO_NOTICE = 3.0
+"""How long a node that was told to end is still called alive."""
+
+SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def placement_request(
@@ -74,6 +80,7 @@ class Relocation:
         manager: Owns the plan.
         policies: Whose routers know where environment workers live.
         living_nodes: Returns the nodes that are alive.
+        sleep: Waits so many seconds.
     """
 
     def __init__(
@@ -81,7 +88,9 @@ class Relocation:
         manager: GlobalResourceManager,
         policies: PolicyGroup,
         living_nodes: Callable[[], Sequence[Node]],
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
+        self._sleep = sleep
         self._manager = manager
         self._policies = policies
         self._living_nodes = living_nodes
@@ -98,6 +107,18 @@ class Relocation:
         if node_id != former:
             self._moved.add(worker_id)
         return node_id
+
+    def is_node_gone(self, worker_id: str) -> bool:
+        """Return whether the node of a worker is dead, or will be in a moment.
+
+        For a worker whose start there has failed; waits a while before it says no.
+        """
+        node_id = self._manager.node_of(worker_id)
+        for _ in range(round(SECONDS_TO_NOTICE / SECONDS_BETWEEN_LOOKS)):
+            if all(node.node_id != node_id for node in self._living_nodes()):
+                return True
+            self._sleep(SECONDS_BETWEEN_LOOKS)
+        return False
 
     def joined(self, handle: WorkerHandle) -> None:
         """Hear that a worker was restarted; if it moved, the routers are made anew."""

@@ -12,7 +12,7 @@ from functools import partial
 
 from rlightning.engine.restart_budget import RestartBudget
 from rlightning.env.group import EnvGroup
-from rlightning.errors import WorkerLostError
+from rlightning.errors import WorkerDiedError, WorkerError, WorkerLostError
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.lost_worker import LostWorker
@@ -38,6 +38,9 @@ class Staff:
         choose_node: Returns the node for a restart of a worker, None for any. Without it a
             worker is restarted on the node of its specification.
         on_restart: Called with each worker that was restarted, before it takes part.
+        is_node_gone: Asked after a start of a worker that failed, whether the chosen node is dead.
+        restarts_raising: Whether an environment worker whose environment raised is restarted
+            too, as if it had died. If not, that ends the run.
     """
 
     runtime: Runtime
@@ -46,6 +49,8 @@ class Staff:
     replica_specs: Mapping[str, WorkerSpec]
     choose_node: Callable[[str], str | None] | None = None
     on_restart: Callable[[WorkerHandle], object] = lambda handle: None
+    is_node_gone: Callable[[str], bool] = lambda worker_id: False
+    restarts_raising: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self._restarts: Counter[str] = Counter()
         self._failed: dict[str, LostWorker] = {}
-        staff.environments.supervise()
+        staff.environments.supervise(restarts_raising=staff.restarts_raising)
         for kind, pool in staff.policies.pools.items():
             pool.revive = partial(self._revive, kind)
 
@@ -157,17 +162,36 @@ class Supervisor:
         worker_id = vacancy.lost.worker_id
         vacancy.lost.handle.kill()
         try:
-            handle = self._started(vacancy.next_spec())
-            self._join(handle, vacancy)
+            while not self._has_started(vacancy):
+                logger.warning("%s is to be restarted on a node that has died", worker_id)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the budget decides
             self._failed[worker_id] = replace(vacancy.lost, cause=error)
-            logger.warning("%s died and could not be restarted: %r", worker_id, error)
+            logger.warning("%s was lost and could not be restarted: %r", worker_id, error)
             return
         self._failed.pop(worker_id, None)
         self._restarts[worker_id] += 1
-        logger.warning("%s died and was restarted: %s", worker_id, vacancy.lost.cause)
+        logger.warning("%s was lost and is restarted: %s", worker_id, vacancy.lost.told_cause())
+
+    def _has_started(self, vacancy: _Vacancy) -> bool:
+        """Start a worker; return False if that failed because the node was about to die.
+
+        Such a try costs nothing of the budget: the next one is made on another node.
+        """
+        try:
+            self._join(self._started(vacancy.next_spec()), vacancy)
+        except WorkerError as error:
+            if not self._is_fault_of_node(vacancy.lost.worker_id, error):
+                raise
+            return False
+        return True
+
+    def _is_fault_of_node(self, worker_id: str, error: WorkerError) -> bool:
+        if isinstance(error, WorkerLostError):
+            return False
+        may_be = isinstance(error, WorkerDiedError) or type(error) is WorkerError
+        return may_be and self._staff.is_node_gone(worker_id)
 
     def _started(self, spec: WorkerSpec) -> WorkerHandle:
         if self._staff.choose_node is not None:

@@ -10,6 +10,7 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.attendance import Attendance
 from rlightning.env.closing import close_workers
+from rlightning.env.identities import refuse_shared_ids
 from rlightning.env.member import EnvMember, WorkerFactory, create_members
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env.turns import Turns
@@ -17,7 +18,6 @@ from rlightning.env.worker import EnvWorker
 from rlightning.errors import (
     CheckpointError,
     ConfigError,
-    EnvironmentFailedError,
     RLightningError,
     WorkerDiedError,
 )
@@ -83,7 +83,7 @@ class EnvGroup:
         self.newest: Mapping[str, Task[ObservationBatch]] = self._turns.newest
         try:
             self._spawn_all(create_members(configs, create_worker, rollout_length, seed))
-            self._refuse_shared_ids()
+            refuse_shared_ids(self._ask_all("identity"))
             kinds = self._ask_all("kind")
         except BaseException:
             with suppress(RLightningError):
@@ -99,17 +99,6 @@ class EnvGroup:
         for member, handle in zip(members, handles, strict=True):
             member.handle = handle
             self._members[member.env_id] = member
-
-    def _refuse_shared_ids(self) -> None:
-        """Refuse two workers that stamp their data with one id, or a worker with a wrong one."""
-        owner: dict[str, str] = {}
-        for env_id, stamped in self._ask_all("identity").items():
-            if stamped in owner:
-                raise EnvironmentFailedError(
-                    f"expected every environment worker to have an id of its own, got {stamped!r} "
-                    f"for both {owner[stamped]} and {env_id}; pass the worker's index on"
-                )
-            owner[stamped] = env_id
 
     def sub_env_ids(self) -> list[str]:
         """Return the ids of all sub-environments, such as ``env-1/0``, in order."""
@@ -209,9 +198,20 @@ class EnvGroup:
             task for env_id, task in tasks.items() if self._attendance.has_fragment(env_id, task)
         ]
 
-    def supervise(self) -> None:
-        """Let the group go on without workers that died; somebody must bring them back."""
-        self._attendance.is_supervised = True
+    def give_up_fragment(self, error: WorkerDiedError) -> bool:
+        """Count the newest fragment of a worker as dropped, which is gone with its node.
+
+        Args:
+            error: Of a call that should have had it; names the worker.
+
+        Returns:
+            False if that is not what the error tells of, or nobody supervises.
+        """
+        return self._attendance.fragment_lost(error)
+
+    def supervise(self, *, restarts_raising: bool = False) -> None:
+        """Let the group go on without workers that died, or whose environment raised."""
+        self._attendance.supervise(restarts_raising=restarts_raising)
 
     def lost(self) -> list[LostWorker]:
         """Return the workers that died and did not rejoin, also those that nobody missed yet."""
@@ -238,7 +238,7 @@ class EnvGroup:
 
         Exact: the steps whose answer had come. A step on which a simulator resets counts.
         """
-        return dict(self._attendance.dropped_steps)
+        return self._attendance.dropped_steps()
 
     def states(self) -> dict[str, Any]:
         """Return the state of every worker's random generators, by worker id.
@@ -255,7 +255,7 @@ class EnvGroup:
         try:
             return task.result()
         except WorkerDiedError as error:
-            if not self._attendance.is_own_death(env_id, error):
+            if not self._attendance.is_loss(env_id, error):
                 raise
             return self._members[env_id].fresh_state()
 

@@ -29,7 +29,8 @@ class PolicyGroup:
         kinds: Kind of each environment worker.
         learner: Updates and publishes.
         submitter: Sends the requests of all pools.
-        update_timeout_seconds: Longest update, and longest publication of weights.
+        update_timeout_seconds: Longest call to the learner. Weights may take as much longer to
+            reach a replica as a request may wait.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class PolicyGroup:
         self._learner = learner
         self._submitter = submitter
         self._update_timeout_seconds = update_timeout_seconds
+        self._publish_timeout_seconds = update_timeout_seconds + submitter.timeout_seconds
         self._publishing = threading.Lock()
         self.policy_version = -1
 
@@ -130,7 +132,7 @@ class PolicyGroup:
         applied = [member.handle.call("set_weights", snapshot) for member in members]
         for member, task in zip(members, applied, strict=True):
             try:
-                version: int = task.result(self._update_timeout_seconds)
+                version: int = task.result(self._publish_timeout_seconds)
             except WorkerDiedError as error:
                 self._refuse_death_of_learner(error)
                 if error.worker_id != member.replica_id:
@@ -153,7 +155,7 @@ class PolicyGroup:
             snapshot = self._learner.call("published", kind)
             task = handle.call("set_weights", snapshot)
             try:
-                version: int = task.result(self._update_timeout_seconds)
+                version: int = task.result(self._publish_timeout_seconds)
             except WorkerDiedError as error:
                 self._refuse_death_of_learner(error)
                 raise

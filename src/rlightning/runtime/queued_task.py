@@ -112,13 +112,17 @@ class QueuedTask(Task[Any]):
         return self._value
 
     def _wait_until_published(self, seconds: float | None) -> bool:
-        if self._is_published:
+        if self.is_published():
             return True
         with self._lock:
             publication = self._publication or threading.Event()
             self._publication = publication
         # Looked at again only now: whoever ends the task sets this before it looks for the event.
-        return self._is_published or publication.wait(seconds)
+        return self.is_published() or publication.wait(seconds)
+
+    def is_published(self) -> bool:
+        """Return whether it is done and its callbacks have run."""
+        return self._is_published
 
     def _no_answer(self, seconds: float | None) -> str:
         return (

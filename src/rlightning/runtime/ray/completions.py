@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import ray
@@ -26,14 +27,12 @@ SECONDS_AWAKE = 0.25
 
 
 class Entry(Protocol):
-    """A run under way, whose end is noted.
-
-    Attributes:
-        reference: Of its status.
-    """
+    """A run under way, whose end is noted."""
 
     @property
-    def reference(self) -> ray.ObjectRef[Any]: ...
+    def reference(self) -> ray.ObjectRef[Any]:
+        """What becomes the status."""
+        ...
 
     def settle(self, status: bytes | BaseException) -> Callable[[], object] | None:
         """Take note of the end; may be called more than once.
@@ -138,7 +137,7 @@ class Completions:
             entry = self._open.pop(reference, None)
             if entry is None:
                 continue
-            action = _attempt(lambda entry=entry, status=status: entry.settle(status))
+            action = _attempt(partial(entry.settle, status))
             if action is not None:
                 following[action] = None
         for action in following:

@@ -23,6 +23,8 @@ class Outgoing:
 
         Arguments that are tasks go as references to their answers, which Ray resolves.
         """
+        for call in sent.calls:
+            call.task.sent_references = call.present_references()
         try:
             references = self._send(sent)
         except Exception as error:  # noqa: BLE001 - it goes to the callers
@@ -30,7 +32,6 @@ class Outgoing:
         sent.reference = references[0]
         for call, answer in zip(sent.calls, references[1:], strict=True):
             call.task.try_start()
-            call.task.sent_arguments = call.present_arguments()
             call.task.mark_sent(answer, sent)
         return None
 

@@ -18,6 +18,7 @@ from rlightning.runtime.base import (
     WorkerSpec,
 )
 from rlightning.runtime.first_done import count_look, split_in_turn, wait_first_done
+from rlightning.runtime.ray.call_limits import CallLimits
 from rlightning.runtime.ray.completions import Completions
 from rlightning.runtime.ray.ray_worker import RayWorker
 from rlightning.runtime.ray.session import RaySession, RaySettings
@@ -38,6 +39,10 @@ class RayRuntime(Runtime):
     while two runs of such are under way at the actor, and go there together after that; other
     calls, such as those that bring weights, pass them.
 
+    A worker that does not answer a call within the limit of its specification, counted from when
+    the call is its turn and all arguments are there, is dead to everybody: frozen or hung, its
+    process is ended, and what it may still answer is discarded.
+
     Args:
         settings: Which Ray to use.
 
@@ -50,6 +55,7 @@ class RayRuntime(Runtime):
         self._session = RaySession(self._settings)
         self._session.enter()
         self._completions = Completions()
+        self._call_limits = CallLimits()
         self._completion_numbers = itertools.count()
         self._lock = threading.Lock()
         self._workers: dict[str, RayWorker] = {}
@@ -79,7 +85,8 @@ class RayRuntime(Runtime):
             for start in starts:
                 start.request_object()
             while starts:
-                starts[0].finish()
+                starts[0].finish(self._settings.start_timeout_seconds)
+                self._call_limits.keep(starts[0].worker)
                 yield starts.pop(0).worker
         finally:
             for start in starts:
@@ -157,6 +164,7 @@ class RayRuntime(Runtime):
         try:
             problems = self._stop_workers(timeout_seconds)
         finally:
+            self._call_limits.stop()
             self._completions.stop()
             self._session.leave()
         if problems:

@@ -50,7 +50,7 @@ class RayTask(QueuedTask):
     Attributes:
         answer: Reference to the answer, once the call was sent.
         sent: The run in which it went, until that is sent anew.
-        sent_arguments: The tasks whose answers it went with.
+        sent_references: Ids of the references with which its arguments went.
         call_number: Grows with each call to the worker.
     """
 
@@ -61,7 +61,7 @@ class RayTask(QueuedTask):
         "answer",
         "call_number",
         "sent",
-        "sent_arguments",
+        "sent_references",
     )
 
     _sender: RaySender
@@ -71,7 +71,7 @@ class RayTask(QueuedTask):
         self.call_number = call_number
         self.answer: ray.ObjectRef[Any] | None = None
         self.sent: SentCalls | None = None
-        self.sent_arguments: list[Task[Any]] = []
+        self.sent_references: list[bytes | None] = []
         self._sent_callbacks: list[Callable[[], object]] = []
         self._fetched: Any = None
         self._has_fetched = False

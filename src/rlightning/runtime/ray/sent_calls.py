@@ -37,6 +37,9 @@ class SentCalls:
         """Whether this is a run of a gathered method."""
         return self.calls[0].rule is not None
 
+    def __str__(self) -> str:
+        return f"{self.calls[0].task.method}()"
+
     def settle(self, status: bytes | BaseException) -> Callable[[], object] | None:
         """End the tasks by what the actor or Ray says; only the first to come does it.
 

@@ -89,14 +89,18 @@ class Start:
         """Have the object made."""
         self._created = self.actor.create.remote(self.spec.factory)
 
-    def finish(self) -> None:
+    def finish(self, least_seconds: float) -> None:
         """Wait until the object is made.
+
+        Args:
+            least_seconds: Given to it in any case: a new process first imports what it needs.
 
         Raises:
             BaseException: What the factory raised.
-            TaskTimeoutError: If it takes longer than the limit of a call.
+            TaskTimeoutError: If it takes longer than that and than the limit of a call.
         """
-        seconds = self.spec.call_timeout_seconds
+        limit = self.spec.call_timeout_seconds
+        seconds = None if limit is None else max(limit, least_seconds)
         try:
             made = ray.get(self._created, timeout=seconds)
         except ray.exceptions.GetTimeoutError as error:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rlightning.clock import monotonic_clock
 from rlightning.runtime.base import Task
 from rlightning.runtime.gathered import GatherRule
 from rlightning.runtime.ray.gathering import MAX_RUNS_UNDER_WAY, RecentCallers
 from rlightning.runtime.ray.ray_task import RayTask, present_task
+
+MAX_HOLD_SECONDS = 0.002
+"""How long calls are held back at most for others to go with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,14 +50,27 @@ class RayCall:
         """Return whether every argument is there or on its way through the object store."""
         return all(has_answer_or_end(task) for task in self.argument_tasks)
 
-    def present_arguments(self) -> list[Task[Any]]:
-        """Return the tasks whose answers the arguments will be, as far as is known now."""
-        return [present_task(task) for task in self.argument_tasks]
+    def present_references(self) -> list[bytes | None]:
+        """Return the ids of the references with which the arguments would be sent now.
+
+        None for an argument that is given as a value, or has no reference yet. Ids, because a
+        kept reference would keep the answer, and with it all that the answer was made from.
+        """
+        return [reference_of(task) for task in self.argument_tasks]
 
     def argument_error(self) -> BaseException | None:
         """Return the error of the first argument that is known to have failed."""
         errors = (task.error() for task in self.argument_tasks)
         return next((error for error in errors if error is not None), None)
+
+    def tell_when_arguments_move(self, callback: Callable[..., object]) -> None:
+        """Call `callback` whenever an argument was sent or is there."""
+        for argument in self.argument_tasks:
+            present = argument.present()
+            if isinstance(present, RayTask):
+                present.on_sent(callback)
+            if not argument.is_done():
+                argument.add_done_callback(callback)
 
     def alone(self) -> RayCall:
         """Return the same, never to be sent together with others."""
@@ -71,6 +89,13 @@ def is_quick_to_come(task: Task[Any]) -> bool:
     return (
         isinstance(present, RayTask) and present.answer is not None and present.is_of_quick_worker()
     )
+
+
+def reference_of(task: Task[Any]) -> bytes | None:
+    """Return the id of the reference of a task's present answer."""
+    present = present_task(task)
+    answer = present.answer if isinstance(present, RayTask) else None
+    return None if answer is None else answer.binary()
 
 
 def may_join(taken: list[RayCall], call: RayCall) -> bool:
@@ -93,6 +118,26 @@ class WaitingCalls:
         self._plain: deque[RayCall] = deque()
         self._gathered: deque[RayCall] = deque()
         self._callers = RecentCallers()
+        self._held_since: float | None = None
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether gathered calls are held back, because others will come that may go along."""
+        return self._held_since is not None
+
+    def hold(self) -> None:
+        """Hold gathered calls back."""
+        self._held_since = monotonic_clock()
+
+    def release(self) -> bool:
+        """Hold them back no more; return whether they were."""
+        was_holding, self._held_since = self.is_holding, None
+        return was_holding
+
+    def is_held_too_long(self) -> bool:
+        """Return whether those that should have come take too long."""
+        since = self._held_since
+        return since is not None and monotonic_clock() - since > MAX_HOLD_SECONDS
 
     def __len__(self) -> int:
         return len(self._plain) + len(self._gathered)
@@ -109,17 +154,16 @@ class WaitingCalls:
             self._gathered.append(call)
             self._callers.add(call.caller)
 
-    def take(self, num_under_way: int, *, is_holding: bool) -> list[RayCall]:
+    def take(self, num_under_way: int) -> list[RayCall]:
         """Return the calls that go to the actor together now; an empty list if none may.
 
         Args:
             num_under_way: Runs of gathered methods that the actor has not answered.
-            is_holding: Whether gathered calls are held back, because more will come.
         """
         self._drop_ended()
         if self._plain and self._plain[0].can_be_sent():
             return [self._plain.popleft()]
-        if is_holding or num_under_way >= MAX_RUNS_UNDER_WAY:
+        if self.is_holding or num_under_way >= MAX_RUNS_UNDER_WAY:
             return []
         return self._take_together()
 

@@ -1,0 +1,40 @@
+"""How long calls may take, and how much longer those wait who need their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from rlightning.config.env_config import EnvConfig
+from rlightning.config.run_config import RunConfig
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLimits:
+    """The deadlines of one run.
+
+    On Ray a worker that does not answer within its limit is ended and replaced. The waits for
+    room and for answers last longer than that takes in the worst case: an environment uses up
+    its limit, then the request that waits for it meets one replica after the other that hangs,
+    and the last one is started anew. So the one who hangs is found, and not those who wait for
+    him. In one process a call cannot be ended from outside, so there the wait itself ends.
+
+    Attributes:
+        env_seconds: Longest wait for room at an environment worker, or for a fragment.
+        replica_seconds: Longest wait of a request for a replica with room.
+    """
+
+    env_seconds: float
+    replica_seconds: float
+
+    @classmethod
+    def of(cls, config: RunConfig, env_configs: Sequence[EnvConfig]) -> Self:
+        """Return the deadlines for these environments."""
+        step_seconds = max(env.timeout_seconds for env in env_configs)
+        act_seconds = config.routing.timeout_seconds
+        if config.cluster.backend == "in_process":
+            return cls(step_seconds, act_seconds)
+        start_seconds = config.cluster.start_timeout_seconds + act_seconds
+        longest = step_seconds + config.policy.num_eval_policies * act_seconds + start_seconds
+        return cls(longest, longest)
