@@ -12,8 +12,8 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import RoutingValueError, WorkerDiedError
 from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
-from rlightning.policy.held_calls import HeldCalls
 from rlightning.policy.pool import PolicyPool
+from rlightning.policy.rounds import ask_one_by_one, ask_together
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.runtime.lost_worker import LostWorker
@@ -88,17 +88,8 @@ class PolicyGroup:
         Raises:
             RLightningError: As `act`.
         """
-        sent: list[tuple[str, Task[ActionBatch]]] = []
-        with HeldCalls() as held:
-            for env_id, observation in observations:
-                pool = self._pool_of(env_id)
-                if sent and not pool.has_room():
-                    held.release()
-                    yield from sent
-                    sent.clear()
-                held.hold(pool.membership.members())
-                sent.append((env_id, pool.act(env_id, observation)))
-        yield from sent
+        is_worth_it = any(pool.can_hold_calls() for pool in self._pools.values())
+        return (ask_together if is_worth_it else ask_one_by_one)(observations, self._pool_of)
 
     def update(self, fragments: Sequence[Task[Fragment]], progress: float) -> UpdateReport:
         """Train on fragments and wait for the end of it.

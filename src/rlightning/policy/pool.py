@@ -142,6 +142,10 @@ class PolicyPool:
         """Return whether any replica could take a request now."""
         return any(member.is_available() for member in self.membership.members())
 
+    def can_hold_calls(self) -> bool:
+        """Return whether replicas may be sent the requests of a round together."""
+        return any(member.handle.can_hold_calls for member in self.membership.members())
+
     def loads(self) -> dict[str, int]:
         """Return requests in flight by replica, exact, from the sender's ledger."""
         return {member.replica_id: member.load for member in self.membership.members()}

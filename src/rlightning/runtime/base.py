@@ -87,11 +87,13 @@ class WorkerHandle(ABC):
         incarnation: 1 for the first worker of this id, one more after each restart.
         busy_seconds: How long its methods ran, summed over all calls.
         can_end_a_hang: Whether `kill` ends also a method that never returns.
+        can_hold_calls: Whether `hold_calls` does anything.
     """
 
     __slots__ = ("busy_seconds", "incarnation", "node_id", "worker_id")
 
     can_end_a_hang: ClassVar[bool] = False
+    can_hold_calls: ClassVar[bool] = False
 
     def __init__(self, worker_id: str, node_id: str | None, incarnation: int) -> None:
         self.worker_id = worker_id

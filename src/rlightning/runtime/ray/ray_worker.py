@@ -46,6 +46,7 @@ class RayWorker(WorkerHandle):
     """
 
     can_end_a_hang = True
+    can_hold_calls = True
 
     def __init__(
         self,
