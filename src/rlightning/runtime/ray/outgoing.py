@@ -24,7 +24,7 @@ class Outgoing:
         Arguments that are tasks go as references to their answers, which Ray resolves.
         """
         for call in sent.calls:
-            call.task.sent_arguments = call.present_arguments()
+            call.task.sent_references = call.present_references()
         try:
             references = self._send(sent)
         except Exception as error:  # noqa: BLE001 - it goes to the callers

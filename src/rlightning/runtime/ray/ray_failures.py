@@ -103,11 +103,15 @@ def _store_is_full(error: BaseException, worker_id: str, where: str) -> WorkerEr
 
 
 def _of_task(error: of_ray.RayTaskError, worker_id: str, where: str) -> BaseException:
-    """Return what went wrong around a method: an argument or the answer could not be read."""
+    """Return what went wrong around a method: an argument or the answer could not be read.
+
+    The worker lives, whatever became of the one that should have made the argument.
+    """
     cause: object = error.cause
-    if isinstance(cause, of_ray.RayError) and cause is not error:
-        return translated(cause, worker_id, where)
-    if not isinstance(cause, BaseException):
-        cause = WorkerError(str(error), worker_id=worker_id)
+    if not isinstance(cause, BaseException) or isinstance(cause, of_ray.RayError):
+        cause = WorkerError(
+            f"a call to worker {worker_id!r} ({where}) could not be run: {error}",
+            worker_id=worker_id,
+        )
     cause.add_note(f"raised in worker {worker_id!r} ({where}):\n{error}")
     return cause

@@ -45,7 +45,7 @@ class RayTask(QueuedTask):
     Attributes:
         answer: Reference to the answer, once the call was sent.
         sent: The run in which it went, until that is sent anew.
-        sent_arguments: The references with which it went.
+        sent_references: Ids of the references with which its arguments went.
         call_number: Grows with each call to the worker.
     """
 
@@ -56,7 +56,7 @@ class RayTask(QueuedTask):
         "answer",
         "call_number",
         "sent",
-        "sent_arguments",
+        "sent_references",
     )
 
     _sender: RaySender
@@ -66,7 +66,7 @@ class RayTask(QueuedTask):
         self.call_number = call_number
         self.answer: ray.ObjectRef[Any] | None = None
         self.sent: SentCalls | None = None
-        self.sent_arguments: list[Any] = []
+        self.sent_references: list[bytes | None] = []
         self._sent_callbacks: list[Callable[[], object]] = []
         self._fetched: Any = None
         self._has_fetched = False

@@ -46,12 +46,13 @@ class RayCall:
         """Return whether every argument is there or on its way through the object store."""
         return all(has_answer_or_end(task) for task in self.argument_tasks)
 
-    def present_arguments(self) -> list[Any]:
-        """Return the references of the arguments, as far as they are known now.
+    def present_references(self) -> list[bytes | None]:
+        """Return the ids of the references with which the arguments would be sent now.
 
-        They change when a request goes to another worker, and when a call is sent again.
+        None for an argument that is given as a value, or has no reference yet. Ids, because a
+        kept reference would keep the answer, and with it all that the answer was made from.
         """
-        return [_present_reference(task) for task in self.argument_tasks]
+        return [reference_of(task) for task in self.argument_tasks]
 
     def argument_error(self) -> BaseException | None:
         """Return the error of the first argument that is known to have failed."""
@@ -72,15 +73,17 @@ class RayCall:
         return replace(self, is_alone=True)
 
 
-def _present_reference(task: Task[Any]) -> Any:
-    present = present_task(task)
-    return present.answer if isinstance(present, RayTask) else present
-
-
 def has_answer_or_end(task: Task[Any]) -> bool:
     """Return whether the answer of a task is there or has a reference already."""
     present = present_task(task)
     return task.is_done() or (isinstance(present, RayTask) and present.answer is not None)
+
+
+def reference_of(task: Task[Any]) -> bytes | None:
+    """Return the id of the reference of a task's present answer."""
+    present = present_task(task)
+    answer = present.answer if isinstance(present, RayTask) else None
+    return None if answer is None else answer.binary()
 
 
 def may_join(taken: list[RayCall], call: RayCall) -> bool:

@@ -85,7 +85,7 @@ def _lost_steps(seen: Evidence) -> Iterator[str]:
 def _deeds(seen: Evidence) -> Iterator[str]:
     """Compare the steps that came with those that each life says it has done."""
     for life in seen.records.lives if seen.logs else ():
-        if not life.worker_id.startswith("env-"):
+        if not life.worker_id.startswith("env-") or life.process_id <= 0:
             continue
         done = seen.done_rows(life)
         came = seen.num_envs * seen.records.answered[life, "step"]

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from rlightning.config.loading import load_config
 from rlightning.config.run_config import RunConfig
+from rlightning.config.yaml_text import config_yaml
 from rlightning.engine.assembly import Assembly
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_lock import RunLock
@@ -88,6 +89,7 @@ class Trial:
         has_stamps = config.env_configs[0].id == ENV_ID
         seen = Evidence(self.kind, config, _moment(config, chance), CallRecords())
         folder = RunFolder.create(config.logging.folder, config.name, datetime.now().astimezone())
+        folder.write_config(config_yaml(config))
         learner = partial(RecordingLearner, self._updates_path, has_stamps)
         replica = partial(ObedientReplica, self._steps_folder)
         try:
