@@ -115,7 +115,7 @@ def _short_limits(_: random.Random) -> Sequence[str]:
 
 def _any_router(chance: random.Random) -> Sequence[str]:
     mode = chance.choice(("sync", "async"))
-    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=4")
+    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=3")
 
 
 KINDS = (
