@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from rlightning.config.cluster_config import ClusterConfig
 from rlightning.config.env_config import EnvConfig
-from rlightning.config.run_config import RunConfig
+from rlightning.config.routing_config import RoutingConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,18 @@ class WaitLimits:
     replica_seconds: float
 
     @classmethod
-    def of(cls, config: RunConfig, env_configs: Sequence[EnvConfig]) -> Self:
-        """Return the deadlines for these environments."""
+    def of(
+        cls,
+        cluster: ClusterConfig,
+        env_configs: Sequence[EnvConfig],
+        routing: RoutingConfig,
+        num_eval_policies: int,
+    ) -> Self:
+        """Return the deadlines for these environments and so many replicas of each kind."""
         step_seconds = max(env.timeout_seconds for env in env_configs)
-        act_seconds = config.routing.timeout_seconds
-        if config.cluster.backend == "in_process":
+        act_seconds = routing.timeout_seconds
+        if cluster.backend == "in_process":
             return cls(step_seconds, act_seconds)
-        start_seconds = config.cluster.start_timeout_seconds + act_seconds
-        longest = step_seconds + config.policy.num_eval_policies * act_seconds + start_seconds
+        start_seconds = cluster.start_timeout_seconds + act_seconds
+        longest = step_seconds + num_eval_policies * act_seconds + start_seconds
         return cls(longest, longest)

@@ -184,6 +184,8 @@ class HostActor:
     def describe(self) -> str:
         """Return what runs now and since when."""
         running = self._running
+        if running is None and self._target is None:
+            return "importing what its factory needs"
         if running is None:
             return "idle"
         method, since = running

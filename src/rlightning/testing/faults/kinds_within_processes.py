@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rlightning.runtime.base import WorkerHandle
 from rlightning.testing.faults.kind import BESIDE_HEAD, HEAD, FaultKind, Scene
-from rlightning.testing.faults.orders import EAT_MEMORY, RAISE, SLOW_DOWN, give_order
+from rlightning.testing.faults.orders import EAT_MEMORY, KEEP_RAISING, RAISE, SLOW_DOWN, give_order
 from rlightning.testing.faults.process_ids import process_id_of
 
 Choose = Callable[[Scene], Sequence[WorkerHandle]]
@@ -115,7 +115,7 @@ def _short_limits(_: random.Random) -> Sequence[str]:
 
 def _any_router(chance: random.Random) -> Sequence[str]:
     mode = chance.choice(("sync", "async"))
-    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=4")
+    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=3")
 
 
 KINDS = (
@@ -141,6 +141,12 @@ KINDS = (
         "raise-in-act-everywhere",
         "an exception in one call of every replica at the same moment",
         ordering(Scene.replicas, RAISE),
+        is_deadly=False,
+    ),
+    FaultKind(
+        "raise-in-act-always",
+        "an exception in every call of a replica from then on",
+        ordering(a_replica, KEEP_RAISING),
         is_deadly=False,
     ),
     FaultKind(
