@@ -12,6 +12,7 @@ from rlightning.errors import (
     EnvironmentRaisedError,
     WorkerDiedError,
     WorkerError,
+    WorkerLostError,
 )
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task
@@ -98,8 +99,14 @@ class Attendance:
         return bool(self.losses)
 
     def is_loss(self, env_id: str, error: BaseException | None) -> bool:
-        """Return whether an error tells that this worker is lost, and somebody sees to it."""
-        return isinstance(error, self.losses) and error.worker_id == env_id
+        """Return whether an error tells that this worker is lost, and somebody sees to it.
+
+        So it is, although it lives, if the answer is gone that its step was to act on: a replica
+        died after it had answered, and the answer with its node.
+        """
+        if not isinstance(error, self.losses) or isinstance(error, WorkerLostError):
+            return False
+        return error.worker_id == env_id or isinstance(error, WorkerDiedError)
 
     def has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
         """Return whether a fragment came; False if the worker was lost before that.

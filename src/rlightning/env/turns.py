@@ -65,8 +65,8 @@ class Turns:
         """Take what is untaken now, one after the other as the caller asks for it.
 
         Args:
-            on_failure: Called with a worker whose step failed by its own fault, and that error;
-                unless it raises, the worker is passed over.
+            on_failure: Called with a worker whose step failed, and the error; unless it raises,
+                the worker is passed over.
 
         Raises:
             EnvironmentFailedError: If there is nothing: an empty round is a mistake.
@@ -83,8 +83,6 @@ class Turns:
             try:
                 task = self.take(env_id)
             except WorkerError as error:
-                if error.worker_id != env_id:
-                    raise
                 on_failure(env_id, error)
             else:
                 yield env_id, task

@@ -12,6 +12,7 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.group import EnvGroup
 from rlightning.env.random_streams import RandomStreams
 from rlightning.errors import EnvironmentFailedError, TaskTimeoutError, WorkerDiedError
+from rlightning.runtime.base import WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
 from rlightning.types import ActionBatch
 
@@ -194,3 +195,21 @@ def test_without_supervision_a_fragment_that_is_gone_is_not_given_up(runtime) ->
     step_all(group)
     group.take_fragments()
     assert not group.give_up_fragment(WorkerDiedError("gone", worker_id="env-1"))
+
+
+def test_a_worker_whose_next_action_is_gone_is_lost_though_it_lives(runtime, group) -> None:
+    replica = runtime.spawn(WorkerSpec("eval-0", dict))
+    replica.kill()
+    step_all(group, 2)
+    finish_steps(group)
+    for env_id, task in group.observations():
+        zeros = np.zeros(len(task.result(30.0).observation), dtype=np.float32)
+        answer = ActionBatch(env_id, np.zeros(len(zeros), int), zeros, zeros, 0, "eval-0")
+        group.step(env_id, replica.call("copy") if env_id == "env-0" else answer)
+    with pytest.raises(WorkerDiedError):
+        group.newest["env-0"].result(30.0)
+    step_all(group, 1)
+    assert [task.worker_id for task in group.take_fragments()] == ["env-1"]
+    (lost,) = group.lost()
+    assert (lost.worker_id, lost.handle.is_alive()) == ("env-0", True)
+    assert group.dropped_steps() == {"env-0": 2 * 3}

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Sequence
 
 from rlightning.runtime.base import WorkerHandle
-from rlightning.testing.faults.kind import FaultKind, Scene
+from rlightning.testing.faults.kind import HEAD, FaultKind, Scene
 from rlightning.testing.faults.kinds_within_processes import KINDS
 from rlightning.testing.faults.process_ids import process_id_of
 
@@ -53,11 +53,10 @@ def remove_node(scene: Scene) -> list[str]:
     return lost
 
 
-def _on_three_nodes(_: random.Random) -> Sequence[str]:
+def _learner_beside_driver(_: random.Random) -> Sequence[str]:
     return (
         f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",
-        "env.num_workers=3",
-        "policy.num_eval_policies=3",
+        f"cluster.placement.train.labels={{part: {HEAD}}}",
     )
 
 
@@ -72,7 +71,7 @@ FAULT_KINDS = {
             "remove-node",
             "a node is removed with all that lives on it",
             remove_node,
-            settings=_on_three_nodes,
+            settings=_learner_beside_driver,
             num_nodes=3,
         ),
         *KINDS,

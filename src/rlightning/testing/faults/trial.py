@@ -57,6 +57,9 @@ SHORT = (
 FULL = QUIET
 """A run of the whole preset."""
 
+STAMPED_ONLY = "env.kwargs."
+"""Settings of a kind of fault that the environments of a full run do not know."""
+
 LATEST_SHARE = 0.95
 """Of the calls of a run that goes well: the fault comes no later."""
 
@@ -121,6 +124,8 @@ class Trial:
         settings = [*self.settings, *self.kind.settings(chance), f"seed={self.seed}"]
         if f"env.id={ENV_ID}" in settings:
             settings.append(f"env.kwargs.folder={self._steps_folder}")
+        else:
+            settings = [own for own in settings if not own.startswith(STAMPED_ONLY)]
         return load_config(PRESET, [*settings, f"logging.folder={self.folder / 'runs'}"])
 
     def _scene(self, chance: random.Random) -> Callable[[Assembly], Scene]:
