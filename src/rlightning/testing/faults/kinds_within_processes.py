@@ -23,7 +23,8 @@ NUM_PADDING_VALUES = 8_000
 
 SHARE_THAT_WAKES_UP = 0.5
 MAX_SECONDS_TOO_LATE = 4.0
-SECONDS_TO_STARVE = 40.0
+SECONDS_TO_STARVE = 50.0
+ZOMBIE = "Z"
 SECONDS_UNTIL_ALL_ARE_ENDED = 1.0
 
 
@@ -82,7 +83,11 @@ def starving(choose: Choose) -> Callable[[Scene], list[str]]:
 
 
 def _lives(worker: WorkerHandle) -> bool:
-    return Path("/proc", str(process_id_of(worker))).exists()
+    try:
+        status = Path("/proc", str(process_id_of(worker)), "stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != ZOMBIE
 
 
 def _apart_from_the_learner(_: random.Random) -> Sequence[str]:
