@@ -8,6 +8,7 @@ SETTINGS = [
     "routing.timeout_seconds=20",
     "policy.num_eval_policies=3",
     "cluster.start_timeout_seconds=7",
+    "cluster.restart_backoff_seconds=2",
 ]
 
 
@@ -21,6 +22,6 @@ def test_in_one_process_a_wait_is_as_long_as_a_call() -> None:
     assert limits() == WaitLimits(env_seconds=50.0, replica_seconds=20.0)
 
 
-def test_on_ray_a_wait_outlasts_an_environment_then_every_replica_then_a_start() -> None:
-    longest = 50.0 + 3 * 20.0 + (7.0 + 20.0)
+def test_on_ray_a_wait_outlasts_an_environment_then_every_replica_then_three_starts() -> None:
+    longest = 50.0 + 3 * 20.0 + 3 * (7.0 + 20.0) + 3 * 2.0
     assert limits("cluster.backend=ray") == WaitLimits(longest, longest)

@@ -17,7 +17,7 @@ from rlightning.testing.faults.process_ids import process_id_of
 
 Choose = Callable[[Scene], Sequence[WorkerHandle]]
 
-LIMIT_SECONDS = 5.0
+LIMIT_SECONDS = 15.0
 NUM_PADDING_VALUES = 8_000
 """So many that not only fragments but also observations go through the object store."""
 
