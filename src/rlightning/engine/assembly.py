@@ -145,12 +145,14 @@ def _assembled(
     config: RunConfig, plan: AssemblyPlan, runtime: Runtime, manager: GlobalResourceManager
 ) -> Assembly:
     ledger = Ledger()
-    waits = WaitLimits.of(config, plan.env_configs)
+    waits = WaitLimits.of(
+        config.cluster, plan.env_configs, config.routing, config.policy.num_eval_policies
+    )
     env_submitter = TaskSubmitter(1, timeout_seconds=waits.env_seconds, ledger=ledger)
     environments = EnvGroup(
         runtime, env_submitter, plan.env_configs, plan.rollout_length, plan.seed
     )
-    parts = _Parts(config, plan, runtime, manager, environments, ledger)
+    parts = _Parts(config, plan, runtime, manager, environments, ledger, waits)
     try:
         policies = _create_policies(parts)
         scaling = ReplicaScaling(
@@ -188,7 +190,7 @@ def _create_policies(parts: _Parts) -> PolicyGroup:
     # The learner comes first: Ray's memory monitor ends the newest workers of a node first.
     specs = [_learner_spec(config, environments.kinds), *parts.replica_specs.values()]
     handles = {handle.worker_id: handle for handle in parts.runtime.spawn_all(specs)}
-    seconds = WaitLimits.of(config, parts.plan.env_configs).replica_seconds
+    seconds = parts.waits.replica_seconds
     routing = config.routing.model_copy(update={"timeout_seconds": seconds})
     submitter = TaskSubmitter(
         routing.max_pending_tasks, timeout_seconds=seconds, ledger=parts.ledger
@@ -257,6 +259,7 @@ class _Parts:
     manager: GlobalResourceManager
     environments: EnvGroup
     ledger: Ledger
+    waits: WaitLimits
     replica_specs: dict[str, WorkerSpec] = field(default_factory=dict)
 
 

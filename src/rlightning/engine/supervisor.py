@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 from rlightning.engine.restart_budget import RestartBudget
 from rlightning.env.group import EnvGroup
@@ -67,6 +69,8 @@ class Supervisor:
 
     Whoever has to wait for its next restart is left out until then, unless there is nobody else.
     `restart_lost` is for the thread of the engine; a pool without replicas asks from any thread.
+    A context manager that at its end brings nobody back any more: the run is over then, also for
+    requests that still wait.
 
     Args:
         staff: Who is supervised.
@@ -84,11 +88,23 @@ class Supervisor:
         self._budget = budget
         self._sleep = sleep
         self._lock = threading.Lock()
+        self._is_retired = False
         self._restarts: Counter[str] = Counter()
         self._failed: dict[str, LostWorker] = {}
         staff.environments.supervise(restarts_raising=staff.restarts_raising)
         for kind, pool in staff.policies.pools.items():
             pool.revive = partial(self._revive, kind)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_retired = True
 
     def restart_lost(self) -> None:
         """Restart who may be restarted now; wait only if no environment worker is left.
@@ -119,7 +135,7 @@ class Supervisor:
         """Restart a replica of a pool whose replicas are all dead; return whether any lives."""
         membership = self._staff.policies.pools[kind].membership
         with self._lock:
-            while not membership.members():
+            while not membership.members() and not self._is_retired:
                 vacancies = self._missing_replicas([kind])
                 if not vacancies:
                     return False

@@ -141,6 +141,15 @@ def test_a_request_that_finds_nobody_waits_for_a_restart(runtime) -> None:
     assert bench.supervisor.restarts() == {"eval-0": 2, "eval-1": 2}
 
 
+def test_nobody_is_brought_back_once_the_run_is_over(runtime) -> None:
+    bench = Bench(runtime)
+    with bench.supervisor:
+        bench.kill("eval-0", "eval-1")
+    with pytest.raises(NoEvalPolicyError):
+        bench.ask()
+    assert bench.made == []
+
+
 def test_a_request_that_finds_nobody_after_the_last_restart_is_refused(runtime) -> None:
     bench = Bench(runtime, max_restarts=0)
     bench.kill("eval-0", "eval-1")

@@ -90,6 +90,18 @@ def test_one_who_answers_while_he_is_asked_lives_on() -> None:
     assert worker.is_alive()
 
 
+def test_one_who_is_idle_has_answered_and_is_given_its_limit_once_more() -> None:
+    class Idle(Silent):
+        def activity(self) -> str:
+            return "idle"
+
+    worker = Idle(limit_seconds=1.0)
+    end_if_silent(Overdue(worker, worker.run_in_turn(), 1.9))
+    assert worker.is_alive()
+    end_if_silent(Overdue(worker, worker.run_in_turn(), 2.1))
+    assert not worker.is_alive(), "the call may never have come to it"
+
+
 def test_nobody_looks_at_workers_without_a_limit(limits: CallLimits) -> None:
     num_threads = threading.active_count()
     limits.keep(Silent(limit_seconds=None))

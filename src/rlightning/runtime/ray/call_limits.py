@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.runtime.ray.overdue import Limited, Overdue, TurnClock
+from rlightning.runtime.worker_object import IDLE
 
 logger = logging.getLogger(__name__)
 
@@ -128,12 +129,17 @@ class CallLimits:
 
 
 def end_if_silent(overdue: Overdue[Endable]) -> None:
-    """Ask a worker what it is doing, and end it unless it answers its call at that moment."""
-    worker = overdue.worker
+    """Ask a worker what it is doing, and end it unless it answers its call at that moment.
+
+    The answer of one that is idle is on its way; it is given its limit once more for that.
+    """
+    worker, limit_seconds = overdue.worker, overdue.worker.limit_seconds
     activity = worker.activity()
-    if worker.run_in_turn() is overdue.run:
-        worker.kill(
-            f"did not answer {overdue.run} within {worker.limit_seconds:g} s, frozen or hung; last "
-            f"sign of life {worker.seconds_since_a_sign():.1f} s ago; asked now, it says: "
-            f"{activity}"
-        )
+    if worker.run_in_turn() is not overdue.run or limit_seconds is None:
+        return
+    if activity == IDLE and overdue.seconds <= 2.0 * limit_seconds:
+        return
+    worker.kill(
+        f"did not answer {overdue.run} within {limit_seconds:g} s, frozen or hung; last sign of "
+        f"life {worker.seconds_since_a_sign():.1f} s ago; asked now, it says: {activity}"
+    )

@@ -93,8 +93,8 @@ def translated(error: BaseException, worker_id: str, where: str) -> BaseExceptio
 def _store_is_full(error: BaseException, worker_id: str, where: str) -> WorkerError:
     words = " ".join(str(error).split())
     return WorkerError(
-        f"expected room in Ray's object store for a value of worker {worker_id!r} ({where}), got a "
-        f"store that is full and a disk that takes no more ({type(error).__name__}: {words}); "
+        f"expected room in Ray's object store for what worker {worker_id!r} ({where}) is given or "
+        f"answers, got a full store and a full disk ({type(error).__name__}: {words}); "
         "raise cluster.object_store_mib (of a cluster that you joined: --object-store-memory of "
         "`ray start`), free the disk to which Ray spills, or make observations or fragments "
         "smaller",
@@ -108,6 +108,8 @@ def _of_task(error: of_ray.RayTaskError, worker_id: str, where: str) -> BaseExce
     The worker lives, whatever became of the one that should have made the argument.
     """
     cause: object = error.cause
+    if isinstance(cause, STORE_IS_FULL):
+        return _store_is_full(cause, worker_id, where)
     if not isinstance(cause, BaseException) or isinstance(cause, of_ray.RayError):
         cause = WorkerError(
             f"a call to worker {worker_id!r} ({where}) could not be run: {error}",

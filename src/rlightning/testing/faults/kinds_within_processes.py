@@ -12,18 +12,19 @@ from pathlib import Path
 
 from rlightning.runtime.base import WorkerHandle
 from rlightning.testing.faults.kind import BESIDE_HEAD, HEAD, FaultKind, Scene
-from rlightning.testing.faults.orders import EAT_MEMORY, RAISE, SLOW_DOWN, give_order
+from rlightning.testing.faults.orders import EAT_MEMORY, KEEP_RAISING, RAISE, SLOW_DOWN, give_order
 from rlightning.testing.faults.process_ids import process_id_of
 
 Choose = Callable[[Scene], Sequence[WorkerHandle]]
 
-LIMIT_SECONDS = 5.0
+LIMIT_SECONDS = 15.0
 NUM_PADDING_VALUES = 8_000
 """So many that not only fragments but also observations go through the object store."""
 
 SHARE_THAT_WAKES_UP = 0.5
 MAX_SECONDS_TOO_LATE = 4.0
-SECONDS_TO_STARVE = 40.0
+SECONDS_TO_STARVE = 50.0
+ZOMBIE = "Z"
 SECONDS_UNTIL_ALL_ARE_ENDED = 1.0
 
 
@@ -82,7 +83,11 @@ def starving(choose: Choose) -> Callable[[Scene], list[str]]:
 
 
 def _lives(worker: WorkerHandle) -> bool:
-    return Path("/proc", str(process_id_of(worker))).exists()
+    try:
+        status = Path("/proc", str(process_id_of(worker)), "stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != ZOMBIE
 
 
 def _apart_from_the_learner(_: random.Random) -> Sequence[str]:
@@ -115,7 +120,7 @@ def _short_limits(_: random.Random) -> Sequence[str]:
 
 def _any_router(chance: random.Random) -> Sequence[str]:
     mode = chance.choice(("sync", "async"))
-    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=4")
+    return ("routing.type=simple", f"routing.mode={mode}", "env.num_workers=3")
 
 
 KINDS = (
@@ -141,6 +146,12 @@ KINDS = (
         "raise-in-act-everywhere",
         "an exception in one call of every replica at the same moment",
         ordering(Scene.replicas, RAISE),
+        is_deadly=False,
+    ),
+    FaultKind(
+        "raise-in-act-always",
+        "an exception in every call of a replica from then on",
+        ordering(a_replica, KEEP_RAISING),
         is_deadly=False,
     ),
     FaultKind(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -72,10 +71,3 @@ def _eat_memory() -> None:
 
 def _path(folder: Path, process_id: int) -> Path:
     return folder / f"{process_id}.order"
-
-
-def forget_orders(folder: Path) -> None:
-    """Take back all orders, before another process gets one of these ids."""
-    for path in folder.glob("*.order"):
-        with suppress(FileNotFoundError):
-            path.unlink()

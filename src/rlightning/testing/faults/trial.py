@@ -50,6 +50,7 @@ SHORT = (
     "algorithm.num_epochs=1",
     "algorithm.minibatch_size=32",
     "cluster.restart_backoff_seconds=0.1",
+    "cluster.start_timeout_seconds=120",
 )
 """A run that is over soon and whose every step can be told from all others."""
 
