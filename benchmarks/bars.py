@@ -48,6 +48,8 @@ GROUPS: dict[str, Measure] = {
     "overhead": lambda is_quick: measured_bars("overhead"),
     "peers": lambda is_quick: measured_bars("peers"),
     "kills": _later("benchmarks.kills", "kill_bars"),
+    "memory": _later("benchmarks.cluster_memory", "memory_bars"),
+    "topologies": _later("benchmarks.topologies", "topology_bars"),
 }
 
 

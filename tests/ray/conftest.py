@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rlightning.testing.ray_leftovers import MARK, RayLeftovers
+from rlightning.testing.ray_leftovers import MARK, RayLeftovers, ray_home
 
 HERE = Path(__file__).parent
 SECONDS_TO_END = 30.0
@@ -35,14 +33,11 @@ def leftovers() -> Iterator[RayLeftovers]:
     """Keep the Rays of the tests in a folder of their own; nothing is left when all have run."""
     pytest.importorskip("ray")
     mark = uuid.uuid4().hex
-    home = Path(tempfile.mkdtemp(prefix="rlightning-", dir="/tmp"))  # short: sockets lie below
-    with pytest.MonkeyPatch.context() as environment:
+    with pytest.MonkeyPatch.context() as environment, ray_home() as home:
         environment.setenv(MARK, mark)
-        environment.setenv("RAY_TMPDIR", str(home))
         leftovers = RayLeftovers(mark, home)
         yield leftovers
         leftovers.require_none(SECONDS_TO_END)
-    shutil.rmtree(home)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,16 +5,40 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MARK = "RLIGHTNING_TEST_MARK"
 """Environment variable that all processes of a test inherit."""
 
+HOME_VARIABLE = "RAY_TMPDIR"
+"""Environment variable with the folder in which Ray makes one for each session."""
+
+SHORT_PARENT = Path("/", "tmp")
 SHARED_MEMORY = Path("/dev", "shm")
 SECONDS_BETWEEN_LOOKS = 0.1
+
+
+@contextmanager
+def ray_home() -> Iterator[Path]:
+    """Have every Ray that is started meanwhile keep its files in a folder that is removed then.
+
+    Its path is short: that of a socket has about a hundred characters, and most lie below it.
+    """
+    parent = SHORT_PARENT if SHORT_PARENT.is_dir() else None
+    home = Path(tempfile.mkdtemp(prefix="ray-", dir=parent))
+    former = os.environ.get(HOME_VARIABLE)
+    os.environ[HOME_VARIABLE] = str(home)
+    try:
+        yield home
+    finally:
+        del os.environ[HOME_VARIABLE]
+        if former is not None:
+            os.environ[HOME_VARIABLE] = former
+        shutil.rmtree(home, ignore_errors=True)
 
 
 class RayLeftovers:
@@ -24,7 +48,7 @@ class RayLeftovers:
 
     Args:
         mark: Value of the variable `MARK` in the environment of the processes that count.
-        home: What ``RAY_TMPDIR`` says to those processes.
+        home: What `HOME_VARIABLE` says to those processes.
     """
 
     def __init__(self, mark: str, home: Path) -> None:
@@ -36,7 +60,10 @@ class RayLeftovers:
         """Return a line for each process, each file of shared memory, each folder of a session."""
         shared = sorted(_names(SHARED_MEMORY) - self._shared_before)
         return [
-            *(f"process {number}: {command}" for number, command in marked_processes(self._mark)),
+            *(
+                f"process {number}: {command[:100]}"
+                for number, command in marked_processes(self._mark)
+            ),
             *(f"shared memory {SHARED_MEMORY / name}" for name in shared),
             *(f"folder {path}" for path in self._session_folders()),
         ]
@@ -50,7 +77,7 @@ class RayLeftovers:
         deadline = time.monotonic() + grace_seconds
         while left := self.found():
             if time.monotonic() > deadline:
-                self._end_processes()
+                self._clear()
                 lines = "\n  ".join(left)
                 raise AssertionError(
                     f"expected nothing of Ray to be left, but there is after {grace_seconds:g} s:"
@@ -64,10 +91,14 @@ class RayLeftovers:
             if path.name.rpartition("_")[2] == str(process_id):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _end_processes(self) -> None:
+    def _clear(self) -> None:
+        """Let what is left now not count again, so that only the test that left it fails."""
         for process_id, _ in marked_processes(self._mark):
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
+        for path in self._session_folders():
+            shutil.rmtree(path, ignore_errors=True)
+        self._shared_before = _names(SHARED_MEMORY)
 
     def _session_folders(self) -> list[Path]:
         """Return the folders, without the link to the latest of them."""
@@ -85,7 +116,7 @@ def marked_processes(mark: str) -> Iterator[tuple[int, str]]:
         except (OSError, UnicodeDecodeError):  # it ended, or is not ours
             continue
         if is_marked and int(folder.name) != os.getpid():
-            yield int(folder.name), command[:100]
+            yield int(folder.name), command
 
 
 def _names(folder: Path) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rlightning.testing.ray_leftovers import MARK, RayLeftovers
+from rlightning.testing.ray_leftovers import HOME_VARIABLE, MARK, RayLeftovers, ray_home
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -47,3 +47,18 @@ def test_a_folder_of_a_session_is_found_but_not_the_link_to_it(
 def folders(leftovers: RayLeftovers) -> list[str]:
     """Leave out shared memory, which other tests may have for a moment."""
     return [line for line in leftovers.found() if line.startswith("folder")]
+
+
+def test_the_folder_of_rays_that_are_started_is_there_only_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, "elsewhere")
+    with ray_home() as home:
+        assert os.environ[HOME_VARIABLE] == str(home)
+        (home / "ray").mkdir()
+    assert os.environ[HOME_VARIABLE] == "elsewhere"
+    assert not home.exists()
+    monkeypatch.delenv(HOME_VARIABLE)
+    with ray_home():
+        assert HOME_VARIABLE in os.environ
+    assert HOME_VARIABLE not in os.environ
