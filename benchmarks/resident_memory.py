@@ -11,12 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import ray
+
 from rlightning.testing.ray_leftovers import marked_processes
 
 DRIVER, STORE, RAY = "driver", "object store", "raylet and others of Ray"
 WORKER_TITLE = "ray::"
-RAYLET_PROGRAM = "raylet/raylet"
+STORE_RESOURCE = "object_store_memory"
 KIB = 1024
+NOISE_BYTES = 2 * KIB * KIB
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,21 @@ class Change:
     Attributes:
         first_bytes: Mean of the first window.
         last_bytes: Mean of the last one.
-        largest: Largest difference of a window's mean to the first one, as a part of that.
+        largest_bytes: Largest difference of a window's mean to the first one.
     """
 
     first_bytes: float
     last_bytes: float
-    largest: float
+    largest_bytes: float
+
+    @property
+    def share(self) -> float:
+        """The largest difference as a part of the first mean."""
+        return self.largest_bytes / max(self.first_bytes, 1.0)
+
+    def is_flat(self, max_share: float) -> bool:
+        """Say whether the difference is small; what is below `NOISE_BYTES` always is."""
+        return abs(self.largest_bytes) <= max(max_share * self.first_bytes, NOISE_BYTES)
 
 
 @dataclass
@@ -59,7 +71,7 @@ class MemoryRecord:
 def _change(windows: Sequence[Sequence[float]]) -> Change:
     means = [statistics.mean(window) for window in windows]
     largest = max((mean - means[0] for mean in means), key=abs)
-    return Change(means[0], means[-1], largest / means[0])
+    return Change(means[0], means[-1], largest)
 
 
 @contextmanager
@@ -95,32 +107,27 @@ def recorded_memory(
 
 
 def _sample(mark: str, names: Mapping[int, str]) -> dict[str, float]:
-    sample = {DRIVER: private_bytes(os.getpid()), STORE: 0.0, RAY: 0.0}
+    sample = {DRIVER: private_bytes(os.getpid()), STORE: store_bytes(), RAY: 0.0}
     for process_id, command in marked_processes(mark):
         if process_id in names or command.startswith(WORKER_TITLE):
             name = names.get(process_id, f"worker in process {process_id}")
             sample[name] = private_bytes(process_id)
         else:
             sample[RAY] += private_bytes(process_id)
-        if RAYLET_PROGRAM in command:
-            sample[STORE] += shared_bytes(process_id)
     return sample
+
+
+def store_bytes() -> float:
+    """Return what objects take in all object stores together, as Ray tells it."""
+    offered, free = ray.cluster_resources(), ray.available_resources()  # type: ignore[no-untyped-call]
+    return float(offered.get(STORE_RESOURCE, 0.0) - free.get(STORE_RESOURCE, 0.0))
 
 
 def private_bytes(process_id: int) -> float:
     """Return the resident memory that a process shares with nobody; 0 if it is gone."""
-    return _status_bytes(process_id, "RssAnon")
-
-
-def shared_bytes(process_id: int) -> float:
-    """Return the resident shared memory of a process: of a raylet, that of its object store."""
-    return _status_bytes(process_id, "RssShmem")
-
-
-def _status_bytes(process_id: int, entry: str) -> float:
     try:
         lines = Path("/proc", str(process_id), "status").read_text().splitlines()
     except OSError:
         return 0.0
-    amounts = [line.split()[1] for line in lines if line.startswith(f"{entry}:")]
+    amounts = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
     return float(amounts[0]) * KIB if amounts else 0.0

@@ -26,9 +26,9 @@ from rlightning.runtime.ray.room_check import lacking_room
 
 MIB = 2**20
 BAR_SECONDS = 30.0
-SECONDS_OF_A_LOADED_MACHINE = 60.0
+SECONDS_OF_A_LOADED_MACHINE = 4 * BAR_SECONDS
 NODE = {"object_store_memory": 80 * MIB, "memory": 1024 * MIB, "include_dashboard": False}
-SETTINGS = ["cartpole-ppo", "cluster.backend=ray", "logging.live=off"]
+SETTINGS = ["cartpole-ppo", "cluster.backend=ray", "algorithm.minibatch_size=64"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,19 @@ def test_workers_compete_with_each_other_too(nodes: TwoNodes) -> None:
     assert list(found.values()) == [{CPUS}]
 
 
+def free_now() -> dict[str, float]:
+    """Return what is free in the whole cluster, without the traces of reservations."""
+    free: dict[str, float] = ray.available_resources()
+    return {name: free.get(name, 0.0) for name in ("CPU", "GPU", "memory")}
+
+
+def wait_until_free(wanted: dict[str, float]) -> None:
+    deadline = time.monotonic() + BAR_SECONDS
+    while (free := free_now()) != wanted:
+        assert time.monotonic() < deadline, f"free are {free}, there should be {wanted}"
+        time.sleep(0.1)
+
+
 @dataclass(frozen=True)
 class Refusal:
     code: int
@@ -113,16 +126,18 @@ class Refusal:
 def refused(nodes: TwoNodes, folder: Path, *settings: str) -> Refusal:
     """Start a training that must end with an error, and leave the cluster as it was."""
     where = [f"cluster.address={nodes.address}", f"logging.folder={folder}"]
+    free_before = free_now()
     started = time.monotonic()
     answer = subprocess.run(
         [sys.executable, "-m", "rlightning.cli.main", "train", *SETTINGS, *where, *settings],
         capture_output=True,
         text=True,
-        timeout=4 * BAR_SECONDS,
+        timeout=2 * SECONDS_OF_A_LOADED_MACHINE,
         check=False,
     )
     seconds = time.monotonic() - started
     assert list(folder.iterdir()) == [], "a run that did not begin leaves no folder"
+    wait_until_free(free_before)
     assert "Traceback" not in answer.stderr
     print(f"refused after {seconds:.1f} s: {answer.stderr.strip()}")
     return Refusal(answer.returncode, answer.stderr, seconds)
