@@ -63,11 +63,15 @@ class Holder:
 @contextmanager
 def held(node_id: str, **resources: float) -> Iterator[None]:
     """Have somebody else hold resources of a node."""
+    free_before = free_now()
     where = NodeAffinitySchedulingStrategy(node_id, soft=False)
     actor: Any = ray.remote(Holder).options(scheduling_strategy=where, **resources).remote()
-    ray.get(actor.ready.remote())
-    yield
-    ray.kill(actor)
+    try:
+        ray.get(actor.ready.remote())
+        yield
+    finally:
+        ray.kill(actor)
+        wait_until_free(free_before)
 
 
 def place(node_id: str, cpus: float = 0, gpus: float = 0, memory_bytes: int = 0) -> WorkerPlace:

@@ -8,8 +8,9 @@ is room, and starts no process for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from ray.util.placement_group import (
     PlacementGroup,
@@ -18,8 +19,9 @@ from ray.util.placement_group import (
     remove_placement_group,
 )
 
-from rlightning.placement.resource_manager import WorkerPlace
 from rlightning.placement.taken_room import CPUS, GPUS, MEMORY
+from rlightning.runtime.base import WorkerSpec
+from rlightning.runtime.ray.placing import no_room
 
 NODE_LABEL = "ray.io/node-id"
 GRANTED = "CREATED"
@@ -29,9 +31,50 @@ SECONDS_FOR_ONE_RESOURCE = 0.5
 _RAY_NAMES = {CPUS: "CPU", GPUS: "GPU", MEMORY: "memory"}
 
 
-def lacking_room(
-    places: Mapping[str, WorkerPlace], timeout_seconds: float
-) -> dict[str, frozenset[str]]:
+class Place(Protocol):
+    """What a worker asks for, and the node that it is kept to, if any."""
+
+    @property
+    def node_id(self) -> str | None:
+        """Id of the node."""
+        ...
+
+    @property
+    def num_cpus(self) -> float:
+        """CPUs."""
+        ...
+
+    @property
+    def num_gpus(self) -> float:
+        """GPUs."""
+        ...
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory."""
+        ...
+
+
+def require_room(
+    specs: Sequence[WorkerSpec], placed: Sequence[WorkerSpec], timeout_seconds: float
+) -> None:
+    """Look whether all workers have room, before any of them is started.
+
+    Args:
+        specs: Who shall start.
+        placed: Who runs already, each with the node on which it is.
+        timeout_seconds: How long to wait for what others may be giving back.
+
+    Raises:
+        WorkerError: If one has none; names worker, node and what is missing.
+    """
+    lacking = lacking_room({spec.worker_id: spec for spec in specs}, timeout_seconds)
+    for spec in specs:
+        if spec.worker_id in lacking:
+            raise no_room(spec, [*placed, *(s for s in specs if s.worker_id not in lacking)])
+
+
+def lacking_room(places: Mapping[str, Place], timeout_seconds: float) -> dict[str, frozenset[str]]:
     """Reserve all places at the same time, and give them back.
 
     Args:
@@ -46,7 +89,7 @@ def lacking_room(
         refused = _refused(groups, timeout_seconds)
         for name in refused:
             remove_placement_group(groups[name])
-        known: dict[tuple[str, tuple[tuple[str, float], ...]], frozenset[str]] = {}
+        known: dict[tuple[str | None, tuple[tuple[str, float], ...]], frozenset[str]] = {}
         for name in refused:
             node_id, own = places[name].node_id, asked[name]
             alike = node_id, tuple(own.items())
@@ -55,12 +98,12 @@ def lacking_room(
         return {name: known[places[name].node_id, tuple(asked[name].items())] for name in refused}
 
 
-def _amounts(place: WorkerPlace) -> dict[str, float]:
+def _amounts(place: Place) -> dict[str, float]:
     amounts = {CPUS: place.num_cpus, GPUS: place.num_gpus, MEMORY: float(place.memory_bytes)}
     return {resource: amount for resource, amount in amounts.items() if amount}
 
 
-def _lacking_resources(node_id: str, amounts: Mapping[str, float]) -> frozenset[str]:
+def _lacking_resources(node_id: str | None, amounts: Mapping[str, float]) -> frozenset[str]:
     """Try each resource by itself; all of them lack if each alone is there, but not together."""
     lacking = set()
     for resource, amount in amounts.items():
@@ -71,13 +114,14 @@ def _lacking_resources(node_id: str, amounts: Mapping[str, float]) -> frozenset[
 
 @contextmanager
 def _reserved(
-    asked: Mapping[str, tuple[str, Mapping[str, float]]],
+    asked: Mapping[str, tuple[str | None, Mapping[str, float]]],
 ) -> Iterator[dict[str, PlacementGroup]]:
     groups: dict[str, PlacementGroup] = {}
     try:
         for name, (node_id, amounts) in asked.items():
             bundle = {_RAY_NAMES[resource]: amount for resource, amount in amounts.items()}
-            groups[name] = placement_group([bundle], bundle_label_selector=[{NODE_LABEL: node_id}])
+            labels = {} if node_id is None else {NODE_LABEL: node_id}
+            groups[name] = placement_group([bundle], bundle_label_selector=[labels])
         yield groups
     finally:
         for group in groups.values():
