@@ -28,6 +28,7 @@ MIB = 2**20
 BAR_SECONDS = 30.0
 SECONDS_OF_A_LOADED_MACHINE = 4 * BAR_SECONDS
 NODE = {"object_store_memory": 80 * MIB, "memory": 1024 * MIB, "include_dashboard": False}
+RAY_NAMES = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}
 SETTINGS = ["cartpole-ppo", "cluster.backend=ray", "algorithm.minibatch_size=64"]
 
 
@@ -53,6 +54,12 @@ def nodes() -> Iterator[TwoNodes]:
         cluster.shutdown()
 
 
+@pytest.fixture(autouse=True)
+def _all_is_free_at_first(nodes: TwoNodes) -> None:
+    total = ray.cluster_resources()
+    wait_until_free({name: total[name] for name in RAY_NAMES.values()})
+
+
 class Holder:
     """Somebody else's actor."""
 
@@ -63,15 +70,16 @@ class Holder:
 @contextmanager
 def held(node_id: str, **resources: float) -> Iterator[None]:
     """Have somebody else hold resources of a node."""
-    free_before = free_now()
+    free = free_now()
     where = NodeAffinitySchedulingStrategy(node_id, soft=False)
     actor: Any = ray.remote(Holder).options(scheduling_strategy=where, **resources).remote()
     try:
         ray.get(actor.ready.remote())
+        asked = {RAY_NAMES[option]: amount for option, amount in resources.items()}
+        wait_until_free({name: amount - asked.get(name, 0.0) for name, amount in free.items()})
         yield
     finally:
         ray.kill(actor)
-        wait_until_free(free_before)
 
 
 def place(node_id: str, cpus: float = 0, gpus: float = 0, memory_bytes: int = 0) -> WorkerPlace:
@@ -110,7 +118,7 @@ def test_workers_compete_with_each_other_too(nodes: TwoNodes) -> None:
 def free_now() -> dict[str, float]:
     """Return what is free in the whole cluster, without the traces of reservations."""
     free: dict[str, float] = ray.available_resources()
-    return {name: free.get(name, 0.0) for name in ("CPU", "GPU", "memory")}
+    return {name: free.get(name, 0.0) for name in RAY_NAMES.values()}
 
 
 def wait_until_free(wanted: dict[str, float]) -> None:

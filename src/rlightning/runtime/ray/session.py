@@ -102,7 +102,7 @@ def _connect(settings: RaySettings, namespace: str) -> None:
     former_handler = signal.getsignal(signal.SIGTERM) if is_main else None
     try:
         context = ray.init(**_arguments(settings, namespace))
-    except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises a plain one if the machine is too busy to start it
         _put_back(former_handler)
         raise _not_connected(settings.address, error) from error
     if former_handler != signal.SIG_DFL:
