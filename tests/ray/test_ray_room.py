@@ -168,8 +168,8 @@ def test_B22_a_run_whose_room_others_hold_ends_with_worker_node_and_resource(
         refusal = refused(nodes, tmp_path, "env.num_workers=2", "policy.num_eval_policies=1")
     require_quick_error(
         refusal,
-        f"learner-0 finds no 1 CPU on {nodes.head}: others hold it",
-        "missing in sum: 3 CPUs",
+        f"env-0 finds no 1 CPU on {nodes.head}: others hold it",
+        "missing in sum: 2 CPUs",
     )
 
 
