@@ -20,9 +20,14 @@ from rlightning.runtime.base import (
 from rlightning.runtime.first_done import count_look, split_in_turn, wait_first_done
 from rlightning.runtime.ray.call_limits import CallLimits
 from rlightning.runtime.ray.completions import Completions
+from rlightning.runtime.ray.placing import check_can_ever_run
 from rlightning.runtime.ray.ray_worker import RayWorker
+from rlightning.runtime.ray.room_check import require_room
 from rlightning.runtime.ray.session import RaySession, RaySettings
 from rlightning.runtime.ray.starting import Start
+
+SECONDS_FOR_ROOM = 5.0
+"""How long a start waits for room that somebody is giving back, such as a worker that died."""
 
 SECONDS_FOR_THE_OVERDUE = 0.02
 """How long a wait that has an answer waits on for a task whose turn has come."""
@@ -74,7 +79,12 @@ class RayRuntime(Runtime):
         return worker
 
     def spawn_all(self, specs: Iterable[WorkerSpec]) -> Iterator[WorkerHandle]:
-        """Start several workers at the same time; yield them in order."""
+        """Start several workers at the same time; yield them in order.
+
+        Nothing is started if one of them has no room.
+        """
+        specs = list(specs)
+        self._check_room(specs)
         starts: list[Start] = []
         try:
             for spec in specs:
@@ -91,6 +101,14 @@ class RayRuntime(Runtime):
         finally:
             for start in starts:
                 start.worker.kill()
+
+    def _check_room(self, specs: Sequence[WorkerSpec]) -> None:
+        with self._lock:
+            for spec in specs:
+                self._check_may_spawn(spec)
+        for spec in specs:
+            check_can_ever_run(spec)
+        require_room(specs, self._placed(), SECONDS_FOR_ROOM)
 
     def _begin(self, spec: WorkerSpec) -> Start:
         with self._lock:

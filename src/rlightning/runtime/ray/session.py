@@ -39,7 +39,7 @@ class RaySettings:
     namespace: str | None = None
     num_cpus: int | None = None
     object_store_bytes: int = 200 * MIB
-    start_timeout_seconds: float = 30.0
+    start_timeout_seconds: float = 120.0
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -102,7 +102,7 @@ def _connect(settings: RaySettings, namespace: str) -> None:
     former_handler = signal.getsignal(signal.SIGTERM) if is_main else None
     try:
         context = ray.init(**_arguments(settings, namespace))
-    except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises a plain one if the machine is too busy to start it
         _put_back(former_handler)
         raise _not_connected(settings.address, error) from error
     if former_handler != signal.SIG_DFL:
