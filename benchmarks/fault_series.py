@@ -72,7 +72,9 @@ class FaultSeries:
         self.runs.append(run)
         for sentence in run.wrong:
             victims = ", ".join(run.victims) or "nobody"
-            print(f"  {self.kind}, seed {run.seed} ({victims}, {run.moment}): {sentence}")
+            print(
+                f"  {self.kind}, seed {run.seed} ({victims}, {run.moment}): {sentence}", flush=True
+            )
 
     def told(self, what: str) -> int:
         """Return a count of faults over all runs and workers."""
@@ -142,6 +144,8 @@ def run_once(
     started_at = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         seen = Trial(kind, seed, Path(folder), settings, cluster).run()
+    if seen.result is not None and seen.result.was_interrupted:
+        raise KeyboardInterrupt  # the run has taken it for itself
     wrong = differences(seen)
     evaluation = None if seen.result is None else seen.result.evaluation
     episode_return = None if evaluation is None else evaluation.mean_return

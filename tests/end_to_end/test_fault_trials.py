@@ -106,6 +106,8 @@ def falsified(seen: Evidence) -> Iterator[tuple[Evidence, str]]:
     yield replace(seen, trained=[*seen.trained[:-1], holed]), "lacks a step"
     versions = replace(last, policy_versions=[3, 4])
     yield replace(seen, trained=[*seen.trained[:-1], versions]), "policy versions [3, 4]"
+    interrupted = replace(seen.result, was_interrupted=True)
+    yield replace(seen, result=interrupted), "somebody asked the run to end early"
     yield replace(seen, living_process_ids=[1]), "process 1 of a worker lives on"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("ray")
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -21,16 +23,13 @@ def assert_is_sound(monkeypatch: pytest.MonkeyPatch, kind: str, seed: int) -> No
     assert series.left_behind == []
 
 
-@pytest.mark.slow
 def test_a_killed_replica_costs_nothing_but_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_sound(monkeypatch, "kill-replica", seed=1)
 
 
-@pytest.mark.slow
 def test_a_killed_environment_worker_costs_its_fragment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_sound(monkeypatch, "kill-environment", seed=1)
 
 
-@pytest.mark.slow
 def test_a_removed_node_costs_the_fragments_of_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_sound(monkeypatch, "remove-node", seed=1)

@@ -15,6 +15,8 @@ def differences(seen: Evidence) -> list[str]:
         return [f"the fault could not be done: {seen.moment.error!r}"]
     if seen.error is not None or seen.result is None:
         return [f"the run did not finish: {type(seen.error).__name__}: {seen.error}"]
+    if seen.result.was_interrupted:
+        return ["somebody asked the run to end early"]
     if seen.moment.victims is None:
         return ["the run was over before the fault"]
     checks = (_loads, _steps, _stamps, _lost_steps, _deeds, _restarts, _retries, _processes)
