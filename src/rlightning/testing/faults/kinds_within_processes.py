@@ -23,7 +23,7 @@ NUM_PADDING_VALUES = 8_000
 
 SHARE_THAT_WAKES_UP = 0.5
 MAX_SECONDS_TOO_LATE = 4.0
-SECONDS_TO_STARVE = 50.0
+SECONDS_TO_STARVE = 200.0
 ZOMBIE = "Z"
 SECONDS_UNTIL_ALL_ARE_ENDED = 1.0
 
@@ -92,6 +92,8 @@ def _lives(worker: WorkerHandle) -> bool:
 
 def _apart_from_the_learner(_: random.Random) -> Sequence[str]:
     return (
+        f"env.timeout_seconds={SECONDS_TO_STARVE}",
+        f"routing.timeout_seconds={SECONDS_TO_STARVE}",
         f"cluster.placement.train.labels={{part: {HEAD}}}",
         f"cluster.placement.env.labels={{part: {BESIDE_HEAD}}}",
         f"cluster.placement.eval.labels={{part: {BESIDE_HEAD}}}",

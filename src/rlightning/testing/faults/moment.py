@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rlightning.dispatch.ledger import Ledger
 
-SECONDS_TO_HAPPEN = 60.0
+SECONDS_TO_HAPPEN = 240.0
 
 
 class FaultMoment:

@@ -19,7 +19,7 @@ SLOWNESS = 20.0
 BITE = 8 * 2**20
 """Numbers of 8 bytes that are allocated at a time."""
 
-SECONDS_BETWEEN_BITES = 0.05
+SECONDS_BETWEEN_BITES = 0.01
 MAX_BITES = 200
 
 
