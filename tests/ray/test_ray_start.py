@@ -12,6 +12,7 @@ from rlightning.errors import RLightningError, TaskTimeoutError, WorkerError
 from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.ray import starting
 from rlightning.runtime.ray.ray_runtime import RayRuntime
+from rlightning.runtime.ray.session import RaySettings
 from rlightning.testing.ray_workers import Bench
 
 
