@@ -104,4 +104,5 @@ def _valid_rows(arrays: Sequence[Array], valid: Sequence[Array]) -> Array:
         array.reshape(-1, *array.shape[2:]) if mask.all() else array[mask]
         for array, mask in zip(arrays, valid, strict=True)
     ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    # Torch takes writable arrays only; those that came through shared memory are not.
+    return np.require(parts[0], requirements="W") if len(parts) == 1 else np.concatenate(parts)
