@@ -10,12 +10,8 @@ import ray
 
 from rlightning.errors import TaskTimeoutError
 from rlightning.runtime.base import Task
-<<<<<<< HEAD
-from rlightning.runtime.queued_task import QueuedTask, Sender
-from rlightning.runtime.ray.packing import unpacked
-=======
 from rlightning.runtime.queued_task import QueuedTask, Sender, State
->>>>>>> place
+from rlightning.runtime.ray.packing import unpacked
 
 if TYPE_CHECKING:
     from rlightning.runtime.ray.sent_calls import SentCalls
