@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from rlightning.config.cluster_config import ClusterConfig
 from rlightning.config.env_config import EnvConfig
+from rlightning.config.run_config import RunConfig
 from rlightning.engine.cluster_nodes import find_nodes
 from rlightning.placement.node import Node
 from rlightning.placement.planner import plan_placement
@@ -47,6 +48,13 @@ def num_cpus_asked(request: PlacementRequest) -> int:
     counts = request.counts._asdict().items()
     amounts = (number * request.demand(component).cpus for component, number in counts)
     return math.ceil(sum(amounts, Fraction(0)))
+
+
+def num_cpus_of_run(config: RunConfig) -> int:
+    """Return the CPUs of all workers of a training together, rounded up."""
+    return num_cpus_asked(
+        placement_request(config.cluster, config.env_configs, config.policy.num_eval_policies)
+    )
 
 
 def create_manager(

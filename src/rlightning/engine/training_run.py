@@ -26,7 +26,9 @@ from rlightning.engine.progress import TrainingProgress
 from rlightning.engine.recording_hook import RecordingHook
 from rlightning.engine.rewind import rewind
 from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.run_placement import num_cpus_of_run
 from rlightning.engine.run_state import RunState
+from rlightning.engine.runtime_choice import cluster_session
 from rlightning.engine.stop_request import StopRequest
 from rlightning.engine.stored_evaluation import StoredEvaluation
 from rlightning.engine.sync_engine import SyncRLEngine
@@ -78,10 +80,15 @@ class TrainingRun:
         self._recorder = create_recorder(config, folder, console, env_steps)
 
     def execute(self) -> RunResult:
-        """Train to the end, or until somebody asks to stop."""
-        with assemble(self._config, self._plan()) as assembly:
-            was_interrupted, state = self._train(assembly)
-        evaluation = None if was_interrupted else self._evaluate_finally(state)
+        """Train to the end, or until somebody asks to stop.
+
+        A cluster is joined, or started, once for the training and all its evaluations.
+        """
+        config = self._config
+        with cluster_session(config.cluster, num_cpus_of_run(config)):
+            with assemble(config, self._plan()) as assembly:
+                was_interrupted, state = self._train(assembly)
+            evaluation = None if was_interrupted else self._evaluate_finally(state)
         return RunResult(
             self._folder.path,
             self._progress.env_steps,

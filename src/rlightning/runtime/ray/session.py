@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
-import signal
 import socket
 import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import ray
 
 from rlightning.errors import WorkerError
+from rlightning.runtime.ray.connection import RayConnection
 
 MIB = 2**20
 
@@ -48,9 +46,7 @@ class _Present:
     """The Ray to which this process is connected, and how many use it."""
 
     num_users: int = 0
-    is_ours: bool = False
-    session_folder: Path | None = None
-    former_handler: Any = None
+    connection: RayConnection | None = None
 
 
 _present = _Present()
@@ -91,26 +87,21 @@ class RaySession:
                 return
             self._is_inside = False
             _present.num_users -= 1
-            if not _present.num_users and _present.is_ours:
-                _disconnect()
+            connection = _present.connection
+            if not _present.num_users and connection is not None:
+                _present.connection = None
+                connection.close()
 
 
 def _connect(settings: RaySettings, namespace: str) -> None:
     if settings.address is not None:
         _check_somebody_listens(settings.address)
-    is_main = threading.current_thread() is threading.main_thread()
-    former_handler = signal.getsignal(signal.SIGTERM) if is_main else None
+    connection = RayConnection(_arguments(settings, namespace), starts_ray=settings.address is None)
     try:
-        context = ray.init(**_arguments(settings, namespace))
+        connection.open()
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        _put_back(former_handler)
         raise _not_connected(settings.address, error) from error
-    if former_handler != signal.SIG_DFL:
-        _put_back(former_handler)  # Ray installs one that ends the program
-    _present.is_ours = True
-    _present.former_handler = former_handler
-    folder = getattr(context, "address_info", {}).get("session_dir")
-    _present.session_folder = Path(folder) if folder and settings.address is None else None
+    _present.connection = connection
 
 
 def _check_somebody_listens(address: str) -> None:
@@ -149,17 +140,3 @@ def _arguments(settings: RaySettings, namespace: str) -> dict[str, Any]:
         "object_store_memory": settings.object_store_bytes,
         "include_dashboard": False,
     }
-
-
-def _disconnect() -> None:
-    ray.shutdown()
-    _put_back(_present.former_handler)
-    if _present.session_folder is not None:
-        shutil.rmtree(_present.session_folder, ignore_errors=True)
-    _present.is_ours = False
-    _present.session_folder = None
-
-
-def _put_back(handler: Any) -> None:
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, handler)
