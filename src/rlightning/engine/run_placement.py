@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from rlightning.config.cluster_config import ClusterConfig
 from rlightning.config.env_config import EnvConfig
-from rlightning.config.run_config import RunConfig
 from rlightning.engine.cluster_nodes import find_nodes
 from rlightning.placement.node import Node
 from rlightning.placement.planner import plan_placement
@@ -50,13 +49,6 @@ def num_cpus_asked(request: PlacementRequest) -> int:
     return math.ceil(sum(amounts, Fraction(0)))
 
 
-def num_cpus_of_run(config: RunConfig) -> int:
-    """Return the CPUs of all workers of a training together, rounded up."""
-    return num_cpus_asked(
-        placement_request(config.cluster, config.env_configs, config.policy.num_eval_policies)
-    )
-
-
 def create_manager(
     cluster: ClusterConfig, request: PlacementRequest, *, is_guest: bool = False
 ) -> GlobalResourceManager:
@@ -73,6 +65,18 @@ def create_manager(
         return GlobalResourceManager(plan_placement(nodes, request))
     manual = placement.count_ranges() or None
     return GlobalResourceManager(plan_placement(nodes, request, placement.strategy, manual))
+
+
+def living_nodes(cluster: ClusterConfig, manager: GlobalResourceManager) -> tuple[Node, ...]:
+    """Return the nodes that are alive, with all that the run may use on them.
+
+    Workers of one process take turns, so that there is always room for one more.
+    """
+    nodes = find_nodes(cluster, manager.request).nodes
+    if cluster.backend != "in_process":
+        return nodes
+    one_more = sum(demand.cpus for demand in manager.request.demands.values())
+    return tuple(replace(node, cpus=node.cpus + one_more) for node in nodes)
 
 
 class Relocation:

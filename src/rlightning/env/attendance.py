@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rlightning.env.member import EnvMember
 from rlightning.env.turns import Turns
@@ -26,7 +26,7 @@ class Attendance:
 
     Attributes:
         is_supervised: Whether somebody brings lost workers back. If not, a death is an error.
-        members: All workers by id.
+        members: All workers by id. The mapping is replaced, not changed, by who comes or goes.
         lost: Those that are missing, by id.
         dropped_steps: Answered steps whose fragment was lost, by worker id, since the start. A
             step of a worker with several sub-environments counts once for each of them.
@@ -34,7 +34,7 @@ class Attendance:
 
     def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
         self.is_supervised = False
-        self.members = {member.env_id: member for member in members}
+        self.members: Mapping[str, EnvMember] = {member.env_id: member for member in members}
         self.lost: dict[str, LostWorker] = {}
         self.dropped_steps: Counter[str] = Counter()
         self._turns = turns
@@ -58,6 +58,20 @@ class Attendance:
         """Return those that take part."""
         return [member for env_id, member in self.members.items() if env_id not in self.lost]
 
+    def join(self, member: EnvMember) -> None:
+        """Let a new worker take part."""
+        self._steps[member.env_id] = _AnsweredSteps()
+        self.members = {**self.members, member.env_id: member}
+
+    def leave(self, env_id: str) -> EnvMember:
+        """Let a worker go for good; steps of a fragment under collection are lost and counted."""
+        member = self.member(env_id)
+        if self.lost.pop(env_id, None) is None:
+            self._give_up_fragment(env_id)
+        self.members = {name: each for name, each in self.members.items() if name != env_id}
+        del self._steps[env_id]
+        return member
+
     def step_sent(self, env_id: str, task: Task[ObservationBatch]) -> None:
         """Note a step of the fragment under collection."""
         self._steps[env_id].sent(task)
@@ -71,16 +85,18 @@ class Attendance:
         is_death = isinstance(error, WorkerDiedError) and error.worker_id == env_id
         return is_death and self.is_supervised
 
-    def has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
-        """Return whether a fragment came; False if the worker died before that.
+    def fragments_to_come(self, tasks: Mapping[str, Task[Fragment]]) -> list[Task[Fragment]]:
+        """Count every fragment as handed out, come what may: nobody brings workers back."""
+        for env_id in tasks:
+            self.fragment_ended(env_id)
+        return list(tasks.values())
 
-        Args:
-            env_id: Whose fragment.
-            task: Its task, which is done.
+    def fragments_of(self, tasks: Mapping[str, Task[Fragment]]) -> list[Task[Fragment]]:
+        """Return the tasks of those fragments that came, in order; all are done."""
+        return [task for env_id, task in tasks.items() if self._has_fragment(env_id, task)]
 
-        Raises:
-            BaseException: Any other error of the task.
-        """
+    def _has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
+        """Return whether a fragment came, False if its worker died; raise any other error."""
         error = task.error()
         if error is None:
             self.fragment_ended(env_id)
@@ -113,6 +129,9 @@ class Attendance:
     def _note(self, lost: LostWorker) -> None:
         env_id = lost.worker_id
         self.lost[env_id] = lost
+        self._give_up_fragment(env_id)
+
+    def _give_up_fragment(self, env_id: str) -> None:
         num_steps = self._steps[env_id].count() * self.members[env_id].config.num_envs
         if num_steps:
             self.dropped_steps[env_id] += num_steps

@@ -133,6 +133,21 @@ class PolicyGroup:
             self.policy_version = max(self.policy_version, version)
             pool.add(handle)
 
+    def add_environment(self, env_id: str, kind: str) -> None:
+        """Answer one more environment worker from now on. Thread-safe.
+
+        Raises:
+            RoutingValueError: If there is no such kind.
+        """
+        pool = list(self._pools.values())[self.pool_number(kind)]
+        self._kinds = {**self._kinds, env_id: kind}
+        self._pool_of_env = {**self._pool_of_env, env_id: pool}
+
+    def remove_environment(self, env_id: str) -> None:
+        """Answer an environment worker no longer; its fragments have been trained on."""
+        self._kinds = {name: own for name, own in self._kinds.items() if name != env_id}
+        self._pool_of_env = {name: own for name, own in self._pool_of_env.items() if name != env_id}
+
     def pool_number(self, kind: str) -> int:
         """Return which pool of all serves a kind, from 0.
 
