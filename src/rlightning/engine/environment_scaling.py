@@ -51,6 +51,12 @@ class EnvironmentScaling:
         """The workers that take part now; who was added joins with the next iteration."""
         return self._parts.environments.env_ids
 
+    def node_ids(self) -> dict[str, str | None]:
+        """Ask the workers where they live; between two iterations, or it waits for steps."""
+        handles = self._parts.environments.handles()
+        tasks = {each.worker_id: each.call("node_id") for each in handles}
+        return {env_id: task.result() for env_id, task in tasks.items()}
+
     def add(self, block_index: int = 0) -> str:
         """Start one more environment worker, where the plan has room; return its id.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rlightning.engine.environment_scaling import EnvironmentScaling
 from rlightning.placement.node import Node
 from rlightning.placement.resource_manager import GlobalResourceManager
+from rlightning.policy.answered import AnsweredRequests
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import Runtime, WorkerSpec
 
@@ -36,6 +37,11 @@ class ReplicaScaling:
     def kinds(self) -> tuple[str, ...]:
         """Kinds of environments, each with replicas of its own."""
         return tuple(self.policies.pools)
+
+    def answered(self) -> dict[str, AnsweredRequests]:
+        """Ask the living replicas what they have answered, of whom, and where they live."""
+        tasks = {each.worker_id: each.call("answered") for each in self.policies.handles()}
+        return {replica_id: task.result() for replica_id, task in tasks.items()}
 
     def add(self, kind: str) -> str:
         """Start one more replica of a kind, where the plan has room; return its id.

@@ -46,6 +46,7 @@ class PolicyGroup:
         self._submitter = submitter
         self._update_timeout_seconds = update_timeout_seconds
         self._publishing = threading.Lock()
+        self._snapshots: dict[str, Task[WeightsSnapshot]] = {}
         self.policy_version = -1
 
     @property
@@ -95,8 +96,15 @@ class PolicyGroup:
         """
         with self._publishing:
             for kind, pool in self._pools.items():
-                self._publish_to(pool, self._learner.call("publish", kind))
+                self._snapshots[kind] = self._learner.call("publish", kind)
+                self._publish_to(pool, self._snapshots[kind])
             return self.policy_version
+
+    def _published(self, kind: str) -> Task[WeightsSnapshot]:
+        """Return what was published last, which is not sent anew; before that, publish."""
+        if kind not in self._snapshots:
+            self._snapshots[kind] = self._learner.call("publish", kind)
+        return self._snapshots[kind]
 
     def _publish_to(self, pool: PolicyPool, snapshot: Task[WeightsSnapshot]) -> None:
         members = pool.membership.members()
@@ -123,8 +131,7 @@ class PolicyGroup:
         """
         pool = list(self._pools.values())[self.pool_number(kind)]
         with self._publishing:
-            snapshot = self._learner.call("published", kind)
-            task = handle.call("set_weights", snapshot)
+            task = handle.call("set_weights", self._published(kind))
             try:
                 version: int = task.result(self._update_timeout_seconds)
             except WorkerDiedError as error:
@@ -241,6 +248,7 @@ class PolicyGroup:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Give the learner a state; the replicas get it with the next `publish`."""
         self._ask_learner("load_state_dict", state)
+        self._snapshots.clear()
 
     def lost(self) -> list[tuple[str, LostWorker]]:
         """Return the replicas that died and did not come back, each with the kind of its pool."""
