@@ -19,6 +19,12 @@ MIB = 2**20
 
 SECONDS_TO_CONNECT = 5.0
 
+TOKEN_REMEDY = (
+    "if it asks for a token, start this program with RAY_AUTH_MODE=token and the token of the "
+    "cluster in RAY_AUTH_TOKEN, or in ~/.ray/auth_token"
+)
+"""Ray itself does not always tell a missing token from a cluster that does not answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class RaySettings:
@@ -99,7 +105,7 @@ def _connect(settings: RaySettings, namespace: str) -> None:
     connection = RayConnection(_arguments(settings, namespace), starts_ray=settings.address is None)
     try:
         connection.open()
-    except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises plain ones too, such as of a late raylet
         raise _not_connected(settings.address, error) from error
     _present.connection = connection
 
@@ -119,9 +125,10 @@ def _not_connected(address: str | None, error: Exception) -> WorkerError:
     what = (
         "start Ray on this machine" if address is None else f"join the Ray cluster at {address!r}"
     )
+    token = f"; {TOKEN_REMEDY}" if address is not None else ""
     return WorkerError(
         f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
-        "has the same versions of Ray and Python, or leave cluster.address out to start one"
+        f"has the same versions of Ray and Python, or leave cluster.address out to start one{token}"
     )
 
 
