@@ -19,7 +19,7 @@ MIB = 2**20
 
 SECONDS_TO_CONNECT = 5.0
 
-TOKEN_REMEDY = (
+ADVICE_FOR_JOINING = (
     "if it asks for a token, start this program with RAY_AUTH_MODE=token and the token of the "
     "cluster in RAY_AUTH_TOKEN, or in ~/.ray/auth_token"
 )
@@ -125,7 +125,7 @@ def _not_connected(address: str | None, error: Exception) -> WorkerError:
     what = (
         "start Ray on this machine" if address is None else f"join the Ray cluster at {address!r}"
     )
-    token = f"; {TOKEN_REMEDY}" if address is not None else ""
+    token = f"; {ADVICE_FOR_JOINING}" if address is not None else ""
     return WorkerError(
         f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
         f"has the same versions of Ray and Python, or leave cluster.address out to start one{token}"
