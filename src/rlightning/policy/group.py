@@ -131,6 +131,7 @@ class PolicyGroup:
         """
         pool = list(self._pools.values())[self.pool_number(kind)]
         with self._publishing:
+            self._refuse_without_learner()
             task = handle.call("set_weights", self._published(kind))
             try:
                 version: int = task.result(self._update_timeout_seconds)
@@ -275,6 +276,12 @@ class PolicyGroup:
         except WorkerDiedError as error:
             self._refuse_death_of_learner(error)
             raise
+
+    def _refuse_without_learner(self) -> None:
+        """Find a death before somebody trains in vain: what was published outlives the learner."""
+        if not self._learner.is_alive():
+            name = self._learner.worker_id
+            self._refuse_death_of_learner(WorkerDiedError(f"{name} has died", worker_id=name))
 
     def _refuse_death_of_learner(self, error: WorkerDiedError) -> None:
         """Turn the death of the learner into an error that says how to go on.
