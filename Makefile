@@ -21,7 +21,7 @@ PYTEST_WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: help train test check lint types imports format docs coverage others cluster bench bars clean
+.PHONY: help train test check lint types imports format docs coverage others bench bars clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,8 +52,9 @@ format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out, write the reference pages 
 docs: $(INSTALLED_TO_DEVELOP)  ## Build the documentation into site/; every warning is an error
 	$(BIN)/zensical build --strict
 
+# By groups: one process runs all of tests/ray, so that there is one Ray at a time.
 coverage: $(INSTALLED_TO_DEVELOP)
-	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --cov --cov-report= --cov-fail-under=90
+	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadgroup --cov --cov-report= --cov-fail-under=90
 	$(BIN)/coverage report --fail-under=90 --format=total
 	$(BIN)/coverage report --fail-under=100 --include='*/policy/utils/*,*/dispatch/*,*/algorithm/returns.py'
 
@@ -74,15 +75,11 @@ others: $(INSTALLED_TO_DEVELOP)
 PACKAGES_WITHOUT_TORCH := numpy gymnasium pydantic omegaconf typer rich hypothesis pytest pytest-timeout \
 	pytest-randomly
 
-cluster: $(INSTALLED_TO_DEVELOP)  ## Install Ray and run the tests that need it
-	$(INSTALL) --editable '.[dev,docs,ray]'
-	$(BIN)/python -m pytest tests/ray
-
 bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
 	set -e; for benchmark in router overhead; do \
 		if [ -f benchmarks/$$benchmark.py ]; then $(BIN)/python -m benchmarks.$$benchmark; fi; done
 
-bars: $(INSTALLED_TO_RUN)  ## Repeat the measurements of README's table of numbers
+bars: $(INSTALLED_TO_DEVELOP)  ## Repeat the measurements of README's table of numbers
 	$(BIN)/python -m benchmarks.bars
 
 clean:  ## Remove everything that can be made again, the virtual environment too
@@ -98,5 +95,5 @@ $(INSTALLED_TO_RUN): $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(INSTALLED_TO_DEVELOP): $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[dev,docs]'
+	$(INSTALL) --editable '.[dev,docs,ray]'
 	@touch $(INSTALLED_TO_RUN) $@

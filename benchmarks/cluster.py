@@ -196,8 +196,8 @@ def routed_collecting(assembly: Assembly) -> Callable[[], float]:
     def collect() -> float:
         started = time.perf_counter()
         for _ in range(ROLLOUT_LENGTH):
-            for env_id, observation in environments.observations():
-                environments.step(env_id, policies.act(env_id, observation))
+            for env_id, action in policies.act_each(environments.observations()):
+                environments.step(env_id, action)
         for task in environments.take_fragments():
             task.result()
         return seconds_per_step(started)

@@ -82,8 +82,8 @@ def routed_loop(assembly: Assembly) -> Loops:
 
     def collect() -> object:
         for _ in range(environments.rollout_length):
-            for env_id, observation in environments.observations():
-                environments.step(env_id, policies.act(env_id, observation))
+            for env_id, action in policies.act_each(environments.observations()):
+                environments.step(env_id, action)
         return environments.take_fragments()
 
     def train() -> object:

@@ -87,6 +87,10 @@ class EnvironmentFailedError(WorkerError):
     """An environment could not be made, raised, or answered something unusable."""
 
 
+class EnvironmentRaisedError(EnvironmentFailedError):
+    """The code of an environment itself raised, which another instance of it may not do."""
+
+
 class SpaceError(RLightningError, TypeError):
     """An observation or action space is not supported, or two spaces differ."""
 

@@ -90,3 +90,15 @@ def test_runs_end_with_a_whole_iteration_within_their_steps(bars: ModuleType) ->
     for task in learning.TASKS:
         longest = learning.whole_iterations(task.preset, task.max_env_steps)
         assert 0.9 * task.max_env_steps < longest <= task.max_env_steps
+
+
+def test_faults_without_ray_are_short_and_name_the_extra(
+    bars: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "benchmarks.raylets", raising=False)
+    monkeypatch.setitem(
+        bars.GROUPS, "faults", importlib.import_module("benchmarks.faults").fault_bars
+    )
+    assert bars.main(["faults", "--quick"]) == 1
+    assert "pip install 'rlightning[ray]'" in capsys.readouterr().out

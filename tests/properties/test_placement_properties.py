@@ -16,6 +16,7 @@ from rlightning.placement.plan import Plan
 from rlightning.placement.planner import plan_placement
 from rlightning.placement.request import Demand, PlacementRequest, Pool
 from rlightning.placement.topology import Topology
+from rlightning.testing.plan_faults import plan_faults
 
 STRATEGIES = ("default", "pack", "colocate", "disaggregate")
 CPUS = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)])
@@ -78,20 +79,6 @@ def _used(plan: Plan, node: Node) -> list[tuple[Demand, tuple[int, ...]]]:
     ]
 
 
-def _assert_within_capacity(plan: Plan, node: Node) -> None:
-    used = _used(plan, node)
-    assert sum(demand.cpus for demand, _ in used) <= node.cpus
-    if node.memory_bytes is not None:
-        assert sum(demand.memory_bytes for demand, _ in used) <= node.memory_bytes
-    gpus = [Fraction(0)] * len(node.gpu_shares)
-    for demand, indices in used:
-        assert demand.is_allowed_on(node)
-        assert len(indices) == (demand.gpus if demand.gpus >= 1 else demand.gpus > 0)
-        for index in indices:
-            gpus[index] += min(demand.gpus, Fraction(1))
-    assert all(taken <= share for taken, share in zip(gpus, node.gpu_shares, strict=True))
-
-
 @given(clusters(), requests(), st.sampled_from(STRATEGIES))
 @settings(max_examples=300)
 def test_no_node_is_above_its_capacity_and_everyone_has_one_place(
@@ -100,13 +87,7 @@ def test_no_node_is_above_its_capacity_and_everyone_has_one_place(
     plan = _plan_or_none(cluster, request, strategy)
     if plan is None:
         return
-    for node in cluster:
-        _assert_within_capacity(plan, node)
-    placed = sorted((worker.component, worker.worker_id) for worker in plan.workers)
-    asked = [("env", i) for pool in request.pools for i in pool.env_ids]
-    asked += [("eval", i) for pool in request.pools for i in pool.eval_ids]
-    asked += [("train", i) for i in request.train_ids] + [("buffer", i) for i in request.buffer_ids]
-    assert placed == sorted(asked)
+    assert plan_faults(plan) == []
 
 
 @given(clusters(), requests(), st.sampled_from(STRATEGIES))

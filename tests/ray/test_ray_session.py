@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +15,8 @@ import pytest
 pytest.importorskip("ray")
 
 from rlightning.errors import WorkerError
+from rlightning.testing.ray_leftovers import RayLeftovers
 
-MARK = "RLIGHTNING_TEST_MARK"
-STARTED: list[int] = []
-"""Ids of all processes that were started here."""
 SECONDS_TO_START = 120.0
 SECONDS_TO_END = 60.0
 
@@ -57,38 +52,20 @@ with RayRuntime():
 """
 
 
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """Return what all processes of a program inherit; at the end none of them may be left."""
-    mark = uuid.uuid4().hex
-    yield mark
-    deadline = time.monotonic() + SECONDS_TO_END
-    while left := processes_with(mark):
-        assert time.monotonic() < deadline, f"left running: {left}"
-        time.sleep(0.1)
-
-
-def processes_with(mark: str) -> dict[str, str]:
-    found = {}
-    for folder in Path("/proc").iterdir():
-        try:
-            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes():
-                found[folder.name] = (folder / "cmdline").read_text().replace("\0", " ")[:80]
-        except OSError:
-            continue
-    return found
+@pytest.fixture(autouse=True)
+def _each_program_leaves_nothing(leftovers: RayLeftovers) -> Iterator[None]:
+    yield
+    leftovers.require_none(SECONDS_TO_END)
 
 
 @contextmanager
-def start(mark: str, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def start(program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
-        env={**os.environ, MARK: mark},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    STARTED.append(process.pid)
     with process:
         try:
             yield process
@@ -104,55 +81,35 @@ def read_until(process: subprocess.Popen[str], word: str) -> None:
     pytest.fail(f"the program ended without saying {word!r}")
 
 
-@pytest.fixture(autouse=True)
-def no_new_session_folder() -> Iterator[None]:
-    """Find every Ray that a program of a test started without removing its files."""
-    before = session_folders()
-    yield
-    own = [name for name in session_folders() - before if int(name.split("_")[-1]) in STARTED]
-    assert not own
-
-
-def session_folders() -> set[str]:
-    root = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
-    return {folder.name for folder in Path(root, "ray").glob("session_*_*")}
-
-
-@pytest.mark.timeout(300)
-def test_B46_a_training_ends_with_its_last_step_and_leaves_no_process(
-    mark: str, tmp_path: Path
-) -> None:
-    with start(mark, PROGRAM, str(tmp_path), "600") as process:
+def test_B46_a_training_ends_with_its_last_step_and_leaves_no_process(tmp_path: Path) -> None:
+    with start(PROGRAM, str(tmp_path), "600") as process:
         output, _ = process.communicate(timeout=SECONDS_TO_START + SECONDS_TO_END)
     assert process.returncode == 0, output
 
 
-@pytest.mark.timeout(300)
-def test_one_ray_serves_a_training_and_all_its_evaluations(mark: str, tmp_path: Path) -> None:
+def test_one_ray_serves_a_training_and_all_its_evaluations(tmp_path: Path) -> None:
     evaluations = ["engine.evaluation_interval=2", "engine.evaluation_episodes=1"]
     evaluations += ["engine.final_evaluation_episodes=1", "engine.evaluation_num_envs=1"]
-    with start(mark, PROGRAM, str(tmp_path), "256", *SMALL, *evaluations) as process:
+    with start(PROGRAM, str(tmp_path), "256", *SMALL, *evaluations) as process:
         output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
     assert process.returncode == 0, output
     assert output.count("connecting") == 1
 
 
-@pytest.mark.timeout(300)
-def test_a_later_evaluation_of_a_run_on_ray_leaves_nothing(mark: str, tmp_path: Path) -> None:
-    with start(mark, PROGRAM, str(tmp_path / "evaluate"), "128", *SMALL) as process:
+def test_a_later_evaluation_of_a_run_on_ray_leaves_nothing(tmp_path: Path) -> None:
+    with start(PROGRAM, str(tmp_path / "evaluate"), "128", *SMALL) as process:
         output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
     assert process.returncode == 0, output
     assert "returned" in output
     assert output.count("connecting") == 2
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seconds", [0.5, 2.0])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
 def test_a_signal_while_ray_starts_leaves_nothing(
-    mark: str, tmp_path: Path, number: int, code: int, seconds: float
+    tmp_path: Path, number: int, code: int, seconds: float
 ) -> None:
-    with start(mark, PROGRAM, str(tmp_path), "10_000_000") as process:
+    with start(PROGRAM, str(tmp_path), "10_000_000") as process:
         read_until(process, "connecting")
         time.sleep(seconds)
         process.send_signal(number)
@@ -162,12 +119,9 @@ def test_a_signal_while_ray_starts_leaves_nothing(
     assert list(tmp_path.iterdir()) == [], "a run that never began leaves no folder"
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_training_and_all_its_processes(
-    mark: str, tmp_path: Path, number: int
-) -> None:
-    with start(mark, PROGRAM, str(tmp_path), "10_000_000") as process:
+def test_a_signal_ends_the_training_and_all_its_processes(tmp_path: Path, number: int) -> None:
+    with start(PROGRAM, str(tmp_path), "10_000_000") as process:
         read_until(process, "iteration")
         process.send_signal(number)
         output, _ = process.communicate(timeout=SECONDS_TO_END)
@@ -175,20 +129,20 @@ def test_a_signal_ends_the_training_and_all_its_processes(
     assert "ending after this iteration" in output
 
 
-def test_an_exception_ends_all_processes(mark: str) -> None:
-    with start(mark, FAILING_PROGRAM) as process:
+def test_an_exception_ends_all_processes() -> None:
+    with start(FAILING_PROGRAM) as process:
         output, _ = process.communicate(timeout=SECONDS_TO_START)
     assert process.returncode == 1
     assert "the program breaks off" in output
 
 
-def test_without_a_cluster_at_the_address_the_error_names_it(mark: str) -> None:
+def test_without_a_cluster_at_the_address_the_error_names_it() -> None:
     program = (
         "from rlightning.runtime.ray.ray_runtime import RayRuntime\n"
         "from rlightning.runtime.ray.session import RaySettings\n"
         "RayRuntime(RaySettings(address='127.0.0.1:1'))\n"
     )
-    with start(mark, program) as process:
+    with start(program) as process:
         output, _ = process.communicate(timeout=SECONDS_TO_START)
     assert process.returncode == 1
     assert f"{WorkerError.__name__}: expected to join the Ray cluster at '127.0.0.1:1'" in output

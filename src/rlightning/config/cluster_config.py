@@ -33,7 +33,10 @@ class ClusterConfig(ConfigBlock):
         200, ge=80, description="Memory in MiB of a started Ray for large values."
     )
     start_timeout_seconds: float = Field(
-        30.0, gt=0, description="Longest wait for the process of a worker to start on its node."
+        120.0,
+        gt=0,
+        description="Longest wait for the process of a worker to start on its node. A lack of room "
+        "there is noticed sooner.",
     )
     runtime_env: dict[str, Any] = Field(
         default_factory=dict,

@@ -54,7 +54,8 @@ class EnvConfig(ConfigBlock):
         gt=0.0,
         allow_inf_nan=False,
         description="A call to a worker (one step of all its sub-environments, or a reset) that "
-        "takes longer counts as hung. Unit: seconds. Default: 60.",
+        "takes longer counts as hung; on Ray the worker is then ended and started again. "
+        "Unit: seconds. Default: 60.",
     )
     vectorization: Vectorization = Field(
         default="auto",

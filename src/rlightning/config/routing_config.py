@@ -30,7 +30,8 @@ class RoutingConfig(ConfigBlock):
         60.0,
         gt=0,
         description="Longest wait of a request for a replica with room, in seconds; then the "
-        "run ends with a report of who waits for whom.",
+        "run ends with a report of who waits for whom. On Ray: longest time that a replica may "
+        "take for a call; then it is ended and started again, and waits last longer.",
     )
     tie_break: Literal["lowest", "rotating"] = Field(
         "lowest",

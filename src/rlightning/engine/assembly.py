@@ -32,6 +32,7 @@ from rlightning.engine.run_placement import (
 from rlightning.engine.runtime_choice import create_runtime
 from rlightning.engine.scaling import ReplicaScaling, Scaling
 from rlightning.engine.supervisor import Staff, Supervisor
+from rlightning.engine.wait_limits import WaitLimits
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
@@ -144,12 +145,14 @@ def _assembled(
     config: RunConfig, plan: AssemblyPlan, runtime: Runtime, manager: GlobalResourceManager
 ) -> Assembly:
     ledger = Ledger()
-    longest_step = max(env.timeout_seconds for env in plan.env_configs)
-    env_submitter = TaskSubmitter(1, timeout_seconds=longest_step, ledger=ledger)
+    waits = WaitLimits.of(
+        config.cluster, plan.env_configs, config.routing, config.policy.num_eval_policies
+    )
+    env_submitter = TaskSubmitter(1, timeout_seconds=waits.env_seconds, ledger=ledger)
     environments = EnvGroup(
         runtime, env_submitter, plan.env_configs, plan.rollout_length, plan.seed
     )
-    parts = _Parts(config, plan, runtime, manager, environments, ledger)
+    parts = _Parts(config, plan, runtime, manager, environments, ledger, waits)
     try:
         policies = _create_policies(parts)
         scaling = _create_scaling(parts, policies)
@@ -183,17 +186,18 @@ def _create_policies(parts: _Parts) -> PolicyGroup:
     by_kind = dict(zip(environments.kinds, replica_ids, strict=True))
     for kind, ids in by_kind.items():
         parts.replica_specs.update({own: _replica_spec(parts, own, kind) for own in ids})
-    specs = [*parts.replica_specs.values(), _learner_spec(config, environments.kinds)]
+    # The learner comes first: Ray's memory monitor ends the newest workers of a node first.
+    specs = [_learner_spec(config, environments.kinds), *parts.replica_specs.values()]
     handles = {handle.worker_id: handle for handle in parts.runtime.spawn_all(specs)}
+    seconds = parts.waits.replica_seconds
+    routing = config.routing.model_copy(update={"timeout_seconds": seconds})
     submitter = TaskSubmitter(
-        config.routing.max_pending_tasks,
-        timeout_seconds=config.routing.timeout_seconds,
-        ledger=parts.ledger,
+        routing.max_pending_tasks, timeout_seconds=seconds, ledger=parts.ledger
     )
     pools = {
         kind: PolicyPool(
             [handles[own] for own in ids],
-            router_factory(config.routing, parts.manager.of_pool(number)),
+            router_factory(routing, parts.manager.of_pool(number)),
             submitter,
             traffic=_create_traffic(parts),
         )
@@ -224,6 +228,7 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
     """Return what brings the workers of a run back when they die."""
     scaling = assembly.scaling.replicas
     relocation = Relocation(assembly.manager, assembly.policies, scaling.living_nodes)
+    cluster = config.cluster
     staff = Staff(
         assembly.runtime,
         assembly.environments,
@@ -231,8 +236,9 @@ def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
         scaling.replica_specs,
         relocation.choose_node,
         relocation.joined,
+        relocation.is_node_gone,
+        restarts_raising=cluster.backend != "in_process" and cluster.max_restarts > 0,
     )
-    cluster = config.cluster
     budget = RestartBudget(cluster.max_restarts, cluster.restart_backoff_seconds)
     return Supervisor(staff, budget)
 
@@ -252,6 +258,7 @@ class _Parts:
     manager: GlobalResourceManager
     environments: EnvGroup
     ledger: Ledger
+    waits: WaitLimits
     replica_specs: dict[str, WorkerSpec] = field(default_factory=dict)
 
 

@@ -72,8 +72,8 @@ class EnvironmentScaling:
         """
         parts = self._parts
         with self._lock:
-            member = parts.environments.new_member(block_index)
-            kind = parts.environments.kind_of_block(block_index)
+            member = parts.environments.roster.new_member(block_index)
+            kind = parts.environments.roster.kind_of_block(block_index)
             pool_number = parts.policies.pool_number(kind)
             parts.manager.add_environment(member.worker_index, pool_number, parts.living_nodes())
             try:
@@ -91,7 +91,7 @@ class EnvironmentScaling:
         if traffic is not None:
             spaces = self._parts.environments.kinds[kind]
             traffic.join(member.env_id, RequestBytes.of(spaces, member.config.num_envs))
-        policies.add_environment(member.env_id, kind)
+        policies.served.add(member.env_id, kind)
         policies.rebuild_routers()
 
     def _start(self, member: EnvMember) -> None:
@@ -116,6 +116,6 @@ class EnvironmentScaling:
         self._parts.environments.remove(env_id, drain_seconds=drain_seconds)
 
     def _left(self, env_id: str) -> None:
-        self._parts.policies.remove_environment(env_id)
+        self._parts.policies.served.remove(env_id)
         self._parts.manager.forget(env_id)
         self._parts.policies.rebuild_routers()

@@ -109,8 +109,9 @@ class EvaluationEngine:
 
     def _play_fragments(self) -> list[EpisodeRecord]:
         for _ in range(self._environments.rollout_length):
-            for env_id, observation in self._environments.observations():
-                self._environments.step(env_id, self._policies.act(env_id, observation))
+            observations = self._environments.observations()
+            for env_id, action in self._policies.act_each(observations):
+                self._environments.step(env_id, action)
         fragments = [task.result() for task in self._environments.take_fragments()]
         return [episode for fragment in fragments for episode in fragment.episodes]
 

@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from rlightning.config.cluster_config import ClusterConfig
 from rlightning.config.env_config import EnvConfig
 from rlightning.engine.cluster_nodes import find_nodes
+from rlightning.engine.free_room import RoomCheck, plan_beside_others
+from rlightning.engine.ray_extra import needs_ray
 from rlightning.placement.node import Node
 from rlightning.placement.planner import plan_placement
 from rlightning.placement.pools import env_ids_of_pools
 from rlightning.placement.request import Demand, PlacementRequest, request_of
-from rlightning.placement.resource_manager import GlobalResourceManager
+from rlightning.placement.resource_manager import GlobalResourceManager, WorkerPlace
+from rlightning.placement.taken_room import Lacks
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import WorkerHandle
 
 NOTHING = Demand(cpus=Fraction(0))
+
+SECONDS_TO_NOTICE = 3.0
+"""How long a node that was told to end is still called alive."""
+
+SECONDS_BETWEEN_LOOKS = 0.1
+
+SECONDS_FOR_OTHERS_TO_LEAVE = 3.0
+"""How long a plan waits for room that others are giving back, such as a run that just ended."""
+
+
+def _lacking_on_ray(places: Mapping[str, WorkerPlace]) -> Lacks:
+    with needs_ray():
+        from rlightning.runtime.ray.room_check import lacking_room  # noqa: PLC0415 - an extra
+    return lacking_room(places, SECONDS_FOR_OTHERS_TO_LEAVE)
+
+
+ROOM_CHECKS: dict[str, RoomCheck] = {"ray": _lacking_on_ray}
+"""How to look whether workers find room beside what others hold, by ``cluster.backend``."""
 
 
 def placement_request(
@@ -54,17 +76,23 @@ def create_manager(
 ) -> GlobalResourceManager:
     """Return the manager of a run, with its plan; in one process everything fits.
 
+    On Ray the plan keeps to what others leave free now.
+
     Raises:
         PlacementError: If the workers do not fit on the nodes.
     """
     if cluster.backend == "in_process":
         return GlobalResourceManager.on_one_node(request)
     nodes = find_nodes(cluster, request).nodes
-    placement = cluster.placement
     if is_guest:
         return GlobalResourceManager(plan_placement(nodes, request))
+    placement = cluster.placement
     manual = placement.count_ranges() or None
-    return GlobalResourceManager(plan_placement(nodes, request, placement.strategy, manual))
+    return plan_beside_others(
+        lambda on_nodes: plan_placement(on_nodes, request, placement.strategy, manual),
+        nodes,
+        ROOM_CHECKS[cluster.backend],
+    )
 
 
 def living_nodes(cluster: ClusterConfig, manager: GlobalResourceManager) -> tuple[Node, ...]:
@@ -86,6 +114,7 @@ class Relocation:
         manager: Owns the plan.
         policies: Whose routers know where environment workers live.
         living_nodes: Returns the nodes that are alive.
+        sleep: Waits so many seconds.
     """
 
     def __init__(
@@ -93,7 +122,9 @@ class Relocation:
         manager: GlobalResourceManager,
         policies: PolicyGroup,
         living_nodes: Callable[[], Sequence[Node]],
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
+        self._sleep = sleep
         self._manager = manager
         self._policies = policies
         self._living_nodes = living_nodes
@@ -110,6 +141,18 @@ class Relocation:
         if node_id != former:
             self._moved.add(worker_id)
         return node_id
+
+    def is_node_gone(self, worker_id: str) -> bool:
+        """Return whether the node of a worker is dead, or will be in a moment.
+
+        For a worker whose start there has failed; waits a while before it says no.
+        """
+        node_id = self._manager.node_of(worker_id)
+        for _ in range(round(SECONDS_TO_NOTICE / SECONDS_BETWEEN_LOOKS)):
+            if all(node.node_id != node_id for node in self._living_nodes()):
+                return True
+            self._sleep(SECONDS_BETWEEN_LOOKS)
+        return False
 
     def joined(self, handle: WorkerHandle) -> None:
         """Hear that a worker was restarted; if it moved, the routers are made anew."""

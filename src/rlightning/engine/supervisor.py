@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 from rlightning.engine.restart_budget import RestartBudget
 from rlightning.env.group import EnvGroup
-from rlightning.errors import WorkerLostError
+from rlightning.errors import WorkerDiedError, WorkerError, WorkerLostError
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.lost_worker import LostWorker
@@ -38,6 +40,9 @@ class Staff:
         choose_node: Returns the node for a restart of a worker, None for any. Without it a
             worker is restarted on the node of its specification.
         on_restart: Called with each worker that was restarted, before it takes part.
+        is_node_gone: Asked after a start of a worker that failed, whether the chosen node is dead.
+        restarts_raising: Whether an environment worker whose environment raised is restarted
+            too, as if it had died. If not, that ends the run.
     """
 
     runtime: Runtime
@@ -46,6 +51,8 @@ class Staff:
     replica_specs: Mapping[str, WorkerSpec]
     choose_node: Callable[[str], str | None] | None = None
     on_restart: Callable[[WorkerHandle], object] = lambda handle: None
+    is_node_gone: Callable[[str], bool] = lambda worker_id: False
+    restarts_raising: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,8 @@ class Supervisor:
 
     Whoever has to wait for its next restart is left out until then, unless there is nobody else.
     `restart_lost` is for the thread of the engine; a pool without replicas asks from any thread.
+    A context manager that at its end brings nobody back any more: the run is over then, also for
+    requests that still wait.
 
     Args:
         staff: Who is supervised.
@@ -79,11 +88,23 @@ class Supervisor:
         self._budget = budget
         self._sleep = sleep
         self._lock = threading.Lock()
+        self._is_retired = False
         self._restarts: Counter[str] = Counter()
         self._failed: dict[str, LostWorker] = {}
-        staff.environments.supervise()
+        staff.environments.supervise(restarts_raising=staff.restarts_raising)
         for kind, pool in staff.policies.pools.items():
             pool.revive = partial(self._revive, kind)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_retired = True
 
     def restart_lost(self) -> None:
         """Restart who may be restarted now; wait only if no environment worker is left.
@@ -114,7 +135,7 @@ class Supervisor:
         """Restart a replica of a pool whose replicas are all dead; return whether any lives."""
         membership = self._staff.policies.pools[kind].membership
         with self._lock:
-            while not membership.members():
+            while not membership.members() and not self._is_retired:
                 vacancies = self._missing_replicas([kind])
                 if not vacancies:
                     return False
@@ -157,17 +178,36 @@ class Supervisor:
         worker_id = vacancy.lost.worker_id
         vacancy.lost.handle.kill()
         try:
-            handle = self._started(vacancy.next_spec())
-            self._join(handle, vacancy)
+            while not self._has_started(vacancy):
+                logger.warning("%s is to be restarted on a node that has died", worker_id)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the budget decides
             self._failed[worker_id] = replace(vacancy.lost, cause=error)
-            logger.warning("%s died and could not be restarted: %r", worker_id, error)
+            logger.warning("%s was lost and could not be restarted: %r", worker_id, error)
             return
         self._failed.pop(worker_id, None)
         self._restarts[worker_id] += 1
-        logger.warning("%s died and was restarted: %s", worker_id, vacancy.lost.cause)
+        logger.warning("%s was lost and is restarted: %s", worker_id, vacancy.lost.told_cause())
+
+    def _has_started(self, vacancy: _Vacancy) -> bool:
+        """Start a worker; return False if that failed because the node was about to die.
+
+        Such a try costs nothing of the budget: the next one is made on another node.
+        """
+        try:
+            self._join(self._started(vacancy.next_spec()), vacancy)
+        except WorkerError as error:
+            if not self._is_fault_of_node(vacancy.lost.worker_id, error):
+                raise
+            return False
+        return True
+
+    def _is_fault_of_node(self, worker_id: str, error: WorkerError) -> bool:
+        if isinstance(error, WorkerLostError):
+            return False
+        may_be = isinstance(error, WorkerDiedError) or type(error) is WorkerError
+        return may_be and self._staff.is_node_gone(worker_id)
 
     def _started(self, spec: WorkerSpec) -> WorkerHandle:
         if self._staff.choose_node is not None:

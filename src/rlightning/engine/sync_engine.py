@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rlightning.clock import Clock, monotonic_clock
 from rlightning.engine.hooks import Hook
 from rlightning.engine.iteration_summary import IterationSummary
 from rlightning.engine.progress import TrainingProgress
+from rlightning.engine.surviving_fragments import update_with_survivors
 from rlightning.env.group import EnvGroup
 from rlightning.policy.group import PolicyGroup
+from rlightning.runtime.base import Task
+from rlightning.types import Fragment, UpdateReport
 
 
 class SyncRLEngine:
@@ -59,14 +62,13 @@ class SyncRLEngine:
         started = clock()
         while not progress.is_complete:
             for _ in range(self._environments.rollout_length):
-                for env_id, observation in self._environments.observations():
-                    action = self._policies.act(env_id, observation)
+                observations = self._environments.observations()
+                for env_id, action in self._policies.act_each(observations):
                     self._environments.step(env_id, action)
-            fragments = self._environments.take_fragments()
-            if not fragments:
+            update = self._update(self._environments.take_fragments())
+            if update is None:
                 self._restart_lost()
                 continue
-            update = self._policies.update(fragments, progress.share)
             self._policies.publish()
             self._restart_lost()
             seconds = clock() - started
@@ -76,3 +78,8 @@ class SyncRLEngine:
                 break
             started = clock()
         self._hook.run_ended()
+
+    def _update(self, fragments: Sequence[Task[Fragment]]) -> UpdateReport | None:
+        """Train on what has survived; return None if that is nothing."""
+        share = self._progress.share
+        return update_with_survivors(self._environments, self._policies, fragments, share)

@@ -131,7 +131,7 @@ class TrainingRun:
             environments, policies, self._progress, summary, hooks, supervisor.restart_lost
         )
         with self._recorder, StopRequest(self._announce) as stop:
-            with notes_kept_checkpoint(self._folder):
+            with notes_kept_checkpoint(self._folder), supervisor:
                 engine.run(lambda: stop.is_requested)
             was_interrupted = stop.is_requested and not self._progress.is_complete
         return was_interrupted, state.capture()

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from rlightning.env.member import EnvMember
 from rlightning.env.turns import Turns
-from rlightning.errors import EnvironmentFailedError, WorkerDiedError
+from rlightning.errors import (
+    EnvironmentFailedError,
+    EnvironmentRaisedError,
+    WorkerDiedError,
+    WorkerError,
+    WorkerLostError,
+)
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task
 from rlightning.runtime.lost_worker import LostWorker
@@ -25,20 +31,20 @@ class Attendance:
         turns: Where a lost worker is forgotten.
 
     Attributes:
-        is_supervised: Whether somebody brings lost workers back. If not, a death is an error.
+        losses: Errors by which a worker is lost, because somebody brings it back. Without that,
+            none: a death is an error like others.
         members: All workers by id. The mapping is replaced, not changed, by who comes or goes.
         lost: Those that are missing, by id.
-        dropped_steps: Answered steps whose fragment was lost, by worker id, since the start. A
-            step of a worker with several sub-environments counts once for each of them.
     """
 
     def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
-        self.is_supervised = False
+        self.losses: tuple[type[WorkerError], ...] = ()
         self.members: Mapping[str, EnvMember] = {member.env_id: member for member in members}
         self.lost: dict[str, LostWorker] = {}
-        self.dropped_steps: Counter[str] = Counter()
         self._turns = turns
         self._steps = {env_id: _AnsweredSteps() for env_id in self.members}
+        self._handed_out: dict[str, tuple[EnvMember, _AnsweredSteps]] = {}
+        self._dropped: list[tuple[EnvMember, _AnsweredSteps]] = []
 
     def member(self, env_id: str) -> EnvMember:
         """Return one worker, missing or not.
@@ -80,10 +86,41 @@ class Attendance:
         """Begin to count anew: the fragment was handed out, or given up by a reset."""
         self._steps[env_id] = _AnsweredSteps()
 
-    def is_own_death(self, env_id: str, error: BaseException | None) -> bool:
-        """Return whether an error tells of this worker's death, and somebody will see to it."""
-        is_death = isinstance(error, WorkerDiedError) and error.worker_id == env_id
-        return is_death and self.is_supervised
+    def dropped_steps(self) -> dict[str, int]:
+        """Return the answered steps whose fragment was lost, by worker id, since the start.
+
+        A step of a worker with several sub-environments counts once for each of them. An answer
+        that was under way when its worker was found dead counts once it has come.
+        """
+        counts: Counter[str] = Counter()
+        for member, steps in self._dropped:
+            counts[member.env_id] += steps.count() * member.config.num_envs
+        return {env_id: count for env_id, count in counts.items() if count}
+
+    def supervise(self, *, restarts_raising: bool) -> None:
+        """Take it that somebody brings back workers that died.
+
+        Args:
+            restarts_raising: And those whose environment raised. What is wrong with the answers
+                of an environment (a shape, a number that is not finite) would be so again.
+        """
+        raised = (EnvironmentRaisedError,) if restarts_raising else ()
+        self.losses = (WorkerDiedError, *raised)
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether somebody brings lost workers back."""
+        return bool(self.losses)
+
+    def is_loss(self, env_id: str, error: BaseException | None) -> bool:
+        """Return whether an error tells that this worker is lost, and somebody sees to it.
+
+        So it is, although it lives, if the answer is gone that its step was to act on: a replica
+        died after it had answered, and the answer with its node.
+        """
+        if not isinstance(error, self.losses) or isinstance(error, WorkerLostError):
+            return False
+        return error.worker_id == env_id or isinstance(error, WorkerDiedError)
 
     def fragments_to_come(self, tasks: Mapping[str, Task[Fragment]]) -> list[Task[Fragment]]:
         """Count every fragment as handed out, come what may: nobody brings workers back."""
@@ -96,27 +133,43 @@ class Attendance:
         return [task for env_id, task in tasks.items() if self._has_fragment(env_id, task)]
 
     def _has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
-        """Return whether a fragment came, False if its worker died; raise any other error."""
+        """Return whether a fragment came, False if its worker was lost; raise other errors."""
         error = task.error()
         if error is None:
+            self._handed_out[env_id] = (self.members[env_id], self._steps[env_id])
             self.fragment_ended(env_id)
             return True
-        if not isinstance(error, WorkerDiedError) or error.worker_id != env_id:
+        if not self.is_loss(env_id, error):
             raise error
         self.lose(env_id, error)
         return False
+
+    def fragment_lost(self, error: WorkerDiedError) -> bool:
+        """Take note that the newest fragment that was handed out is gone with its node.
+
+        Args:
+            error: Names the worker that had collected it.
+
+        Returns:
+            False if it tells of something else.
+        """
+        handed_out = self._handed_out.pop(error.worker_id or "", None)
+        if handed_out is None or not self.is_supervised:
+            return False
+        self._dropped.append(handed_out)
+        return True
 
     def rejoin(self, env_id: str) -> None:
         """Let a worker take part again."""
         self.lost.pop(env_id, None)
 
-    def lose(self, env_id: str, error: WorkerDiedError) -> None:
-        """Take note of a death.
+    def lose(self, env_id: str, error: BaseException) -> None:
+        """Take note of the loss of a worker.
 
         Raises:
-            WorkerDiedError: The error itself, if nobody supervises.
+            BaseException: The error itself, if nobody brings the worker back after such a one.
         """
-        if not self.is_supervised:
+        if not self.is_loss(env_id, error):
             raise error
         self._note(LostWorker.seen_in(self.members[env_id].handle, error))
 
@@ -132,9 +185,7 @@ class Attendance:
         self._give_up_fragment(env_id)
 
     def _give_up_fragment(self, env_id: str) -> None:
-        num_steps = self._steps[env_id].count() * self.members[env_id].config.num_envs
-        if num_steps:
-            self.dropped_steps[env_id] += num_steps
+        self._dropped.append((self.members[env_id], self._steps[env_id]))
         self.fragment_ended(env_id)
         self._turns.forget(env_id)
 

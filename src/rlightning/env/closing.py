@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from rlightning.clock import monotonic_clock
-from rlightning.errors import RLightningError, WorkerDiedError
+from rlightning.errors import RLightningError, TaskTimeoutError, WorkerDiedError
 from rlightning.runtime.base import WorkerHandle
+
+logger = logging.getLogger(__name__)
 
 
 def close_workers(handles: Sequence[WorkerHandle], timeout_seconds: float) -> None:
     """Close the environments of all workers, at the same time, and end the workers.
 
     Args:
-        handles: Whom; the dead ones have nothing left to close.
+        handles: Whom; the dead ones have nothing left to close. One who can be ended even if
+            he hangs, and does not close in time, is dead too.
         timeout_seconds: Longest wait for all of them together.
 
     Raises:
@@ -25,8 +29,12 @@ def close_workers(handles: Sequence[WorkerHandle], timeout_seconds: float) -> No
     for handle, task in [(handle, handle.call("close")) for handle in living]:
         try:
             task.result(max(0.0, deadline - monotonic_clock()))
+        except WorkerDiedError:
+            pass
         except RLightningError as error:
-            if not isinstance(error, WorkerDiedError):
+            if handle.can_end_a_hang and isinstance(error, TaskTimeoutError):
+                logger.warning("%s does not close and is ended: %s", handle.worker_id, error)
+            else:
                 errors.append(error)
         handle.kill()
     if errors:

@@ -19,9 +19,7 @@ from rlightning.env.starting import introduce, introduce_newcomer, start_members
 from rlightning.env.turns import Turns
 from rlightning.env.waiting import wait_all
 from rlightning.env.worker import EnvWorker
-from rlightning.errors import (
-    RLightningError,
-)
+from rlightning.errors import RLightningError, WorkerDiedError
 from rlightning.runtime.base import (
     DEFAULT_STOP_SECONDS,
     Runtime,
@@ -44,6 +42,7 @@ class EnvGroup:
         rollout_length: Steps of a fragment.
         kinds: What differs for a policy, by kind name, in order of the first worker of each.
         newest: Task of the newest observations of each worker, taken or not.
+        roster: Numbers the workers, and those that are to be started and added.
     """
 
     def __init__(
@@ -73,14 +72,14 @@ class EnvGroup:
         self.rollout_length = rollout_length
         self._runtime = runtime
         self._submitter = submitter
-        self._roster = Roster(configs, create_worker, rollout_length, seed)
+        self.roster = Roster(configs, create_worker, rollout_length, seed)
         self._turns = Turns()
         self.newest: Mapping[str, Task[ObservationBatch]] = self._turns.newest
-        self._attendance = Attendance(self._roster.configured, self._turns)
+        self._attendance = Attendance(self.roster.configured, self._turns)
         self._changes = Changes(self._attendance, self._reset)
         try:
-            start_members(runtime, self._roster.configured)
-            self.kinds: Mapping[str, SpaceKind] = introduce(submitter, self._roster.configured)
+            start_members(runtime, self.roster.configured)
+            self.kinds: Mapping[str, SpaceKind] = introduce(submitter, self.roster.configured)
         except BaseException:
             with suppress(RLightningError):
                 self.close()
@@ -185,9 +184,20 @@ class EnvGroup:
         wait_all(self._runtime, tasks.values(), self._submitter.timeout_seconds)
         return self._attendance.fragments_of(tasks)
 
-    def supervise(self) -> None:
-        """Let the group go on without workers that died; somebody must bring them back."""
-        self._attendance.is_supervised = True
+    def give_up_fragment(self, error: WorkerDiedError) -> bool:
+        """Count the newest fragment of a worker as dropped, which is gone with its node.
+
+        Args:
+            error: Of a call that should have had it; names the worker.
+
+        Returns:
+            False if that is not what the error tells of, or nobody supervises.
+        """
+        return self._attendance.fragment_lost(error)
+
+    def supervise(self, *, restarts_raising: bool = False) -> None:
+        """Let the group go on without workers that died, or whose environment raised."""
+        self._attendance.supervise(restarts_raising=restarts_raising)
 
     def lost(self) -> list[LostWorker]:
         """Return the workers that died and did not rejoin, also those that nobody missed yet."""
@@ -210,30 +220,18 @@ class EnvGroup:
         self._attendance.rejoin(member.env_id)
         self._reset(member)
 
-    def new_member(self, block_index: int = 0) -> EnvMember:
-        """Return one more worker of a configuration, to be started and added. Thread-safe.
-
-        Raises:
-            ConfigError: If there is no configuration of this number, from 0.
-        """
-        return self._roster.new_member(block_index)
-
-    def kind_of_block(self, block_index: int) -> str:
-        """Return the kind name of the workers of a configuration, numbered from 0."""
-        return self._roster.kind_of_block(block_index)
-
     def add(self, member: EnvMember, handle: WorkerHandle) -> None:
         """Let a new worker take part from the next fragment on. Thread-safe.
 
         Args:
-            member: From `new_member`.
+            member: From `roster.new_member`.
             handle: It was started with `member.first_spec`.
 
         Raises:
             EnvironmentFailedError: If it has another id, or other spaces than those of its block.
         """
         member.handle = handle
-        introduce_newcomer(self._submitter, member, self.kind_of_block(member.block_index))
+        introduce_newcomer(self._submitter, member, self.roster.kind_of_block(member.block_index))
         self._changes.join(member)
 
     def on_left(self, told: Callable[[str], object]) -> None:
@@ -260,7 +258,7 @@ class EnvGroup:
 
         Exact: the steps whose answer had come. A step on which a simulator resets counts.
         """
-        return dict(self._attendance.dropped_steps)
+        return self._attendance.dropped_steps()
 
     def states(self) -> dict[str, Any]:
         """Return the random generators of every worker, and how far workers were numbered.
@@ -268,7 +266,7 @@ class EnvGroup:
         Of one that is dead, under supervision, or configured and removed, it is the state with
         which it will start anew.
         """
-        return self._roster.state(states_of_workers(self._submitter, self._attendance))
+        return self.roster.state(states_of_workers(self._submitter, self._attendance))
 
     def restore(self, states: Mapping[str, Any]) -> None:
         """Take over states; `reset` must follow and starts new episodes.
@@ -279,9 +277,9 @@ class EnvGroup:
         Raises:
             CheckpointError: If they belong to another number of workers or are damaged.
         """
-        self._roster.restore(states)
+        self.roster.restore(states)
         self._turns.clear()
-        restore_workers(self._submitter, self._roster.configured, states["workers"])
+        restore_workers(self._submitter, self.roster.configured, states["workers"])
 
     def close(self, timeout_seconds: float = DEFAULT_STOP_SECONDS) -> None:
         """Close all environments and stop their workers; a second call does nothing.

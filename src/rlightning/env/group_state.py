@@ -26,7 +26,7 @@ def _state(member: EnvMember, task: Task[Any], attendance: Attendance) -> dict[s
     try:
         return {**task.result(), "incarnation": member.incarnation}
     except WorkerDiedError as error:
-        if not attendance.is_own_death(member.env_id, error):
+        if not attendance.is_loss(member.env_id, error):
             raise
         return member.fresh_state()
 

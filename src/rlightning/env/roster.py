@@ -58,7 +58,7 @@ class Roster:
             for _ in range(config.num_workers)
         )
 
-    def new_member(self, block_index: int) -> EnvMember:
+    def new_member(self, block_index: int = 0) -> EnvMember:
         """Return another worker, which is not started, under the next index.
 
         Args:

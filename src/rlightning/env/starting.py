@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rlightning.dispatch.submitter import TaskSubmitter
+from rlightning.env.identities import refuse_shared_ids
 from rlightning.env.member import EnvMember
 from rlightning.env.space_kind import SpaceKind
 from rlightning.errors import EnvironmentFailedError
@@ -25,7 +26,7 @@ def introduce(submitter: TaskSubmitter, members: Sequence[EnvMember]) -> dict[st
     Raises:
         EnvironmentFailedError: If two of them stamp their data with one id.
     """
-    _refuse_shared_ids(_ask_all(submitter, members, "identity"))
+    refuse_shared_ids(_ask_all(submitter, members, "identity"))
     kinds: dict[str, SpaceKind] = _ask_all(submitter, members, "kind")
     for member in members:
         member.kind = kinds[member.env_id].name
@@ -58,14 +59,3 @@ def introduce_newcomer(submitter: TaskSubmitter, member: EnvMember, kind: str) -
 def _ask_all(submitter: TaskSubmitter, members: Sequence[EnvMember], method: str) -> dict[str, Any]:
     tasks = {member.env_id: submitter.submit(member.handle, method) for member in members}
     return {env_id: task.result() for env_id, task in tasks.items()}
-
-
-def _refuse_shared_ids(identities: Mapping[str, str]) -> None:
-    owner: dict[str, str] = {}
-    for env_id, stamped in identities.items():
-        if stamped in owner:
-            raise EnvironmentFailedError(
-                f"expected every environment worker to have an id of its own, got {stamped!r} "
-                f"for both {owner[stamped]} and {env_id}; pass the worker's index on"
-            )
-        owner[stamped] = env_id

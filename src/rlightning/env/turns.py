@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rlightning.errors import EnvironmentFailedError, WorkerDiedError
+from rlightning.errors import EnvironmentFailedError, WorkerError
 from rlightning.runtime.base import Task
 from rlightning.types import ObservationBatch
 
-OnDeath: TypeAlias = Callable[[str, WorkerDiedError], object]
+OnFailure: TypeAlias = Callable[[str, WorkerError], object]
 
 
-def _refuse(env_id: str, error: WorkerDiedError) -> None:
+def _refuse(env_id: str, error: WorkerError) -> None:
     raise error
 
 
@@ -60,13 +60,13 @@ class Turns:
         return task
 
     def take_each(
-        self, on_death: OnDeath = _refuse
+        self, on_failure: OnFailure = _refuse
     ) -> Iterator[tuple[str, Task[ObservationBatch]]]:
         """Take what is untaken now, one after the other as the caller asks for it.
 
         Args:
-            on_death: Called with a worker whose step failed by its own death, and that error;
-                unless it raises, the worker is passed over.
+            on_failure: Called with a worker whose step failed, and the error; unless it raises,
+                the worker is passed over.
 
         Raises:
             EnvironmentFailedError: If there is nothing: an empty round is a mistake.
@@ -76,16 +76,14 @@ class Turns:
                 "expected observations that were not taken yet, got none; "
                 "call reset() first, or step() the workers whose observations were taken"
             )
-        return self._take_living(on_death)
+        return self._take_sound(on_failure)
 
-    def _take_living(self, on_death: OnDeath) -> Iterator[tuple[str, Task[ObservationBatch]]]:
+    def _take_sound(self, on_failure: OnFailure) -> Iterator[tuple[str, Task[ObservationBatch]]]:
         for env_id in list(self._untaken):
             try:
                 task = self.take(env_id)
-            except WorkerDiedError as error:
-                if error.worker_id != env_id:
-                    raise
-                on_death(env_id, error)
+            except WorkerError as error:
+                on_failure(env_id, error)
             else:
                 yield env_id, task
 

@@ -20,6 +20,7 @@ from rlightning.env_id import EnvId, format_env_id
 from rlightning.errors import (
     CheckpointError,
     EnvironmentFailedError,
+    EnvironmentRaisedError,
     RLightningError,
     ShapeError,
     SpaceError,
@@ -131,8 +132,9 @@ class EnvWorker:
             What is seen now, with fresh noise. Its arrays never change.
 
         Raises:
-            EnvironmentFailedError: If the environment raises or shows something unusable, or
-                if the call comes before `reset` or before a full fragment was taken.
+            EnvironmentFailedError: If the environment raises (then it is the subclass
+                `EnvironmentRaisedError`) or shows something unusable, or if the call comes
+                before `reset` or before a full fragment was taken.
             ShapeError: If the actions have another shape than the action space.
             NotFiniteError: If an action of a `Box` space is NaN or infinite.
         """
@@ -251,13 +253,14 @@ class EnvWorker:
 
     def _failure(self, error: Exception) -> EnvironmentFailedError:
         self._buffer = None
-        what = str(error)
+        kind, what = EnvironmentFailedError, str(error)
         if not isinstance(error, RLightningError):
+            kind = EnvironmentRaisedError
             what = (
                 f"expected an answer, got {type(error).__name__}: {error}; "
                 "correct the environment; the option --debug shows its traceback"
             )
-        return EnvironmentFailedError(f"{self.describe_activity()}: {what}", worker_id=self.env_id)
+        return kind(f"{self.describe_activity()}: {what}", worker_id=self.env_id)
 
     def _misuse(self, buffer: FragmentBuffer | None) -> EnvironmentFailedError:
         if buffer is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlightning.dispatch.drain import wait_until_idle
@@ -13,6 +13,8 @@ from rlightning.errors import RoutingValueError, WorkerDiedError
 from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.pool import PolicyPool
+from rlightning.policy.rounds import ask_one_by_one, ask_together
+from rlightning.policy.served import ServedEnvironments
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.runtime.lost_worker import LostWorker
@@ -23,12 +25,16 @@ from rlightning.weights.snapshot import WeightsSnapshot
 class PolicyGroup:
     """One pool of replicas per kind of environment, and one learner for all.
 
+    Attributes:
+        served: The environment workers that are answered; they may join and leave.
+
     Args:
         pools: Pool of each kind.
         kinds: Kind of each environment worker.
         learner: Updates and publishes.
         submitter: Sends the requests of all pools.
-        update_timeout_seconds: Longest update, and longest publication of weights.
+        update_timeout_seconds: Longest call to the learner. Weights may take as much longer to
+            reach a replica as a request may wait.
     """
 
     def __init__(
@@ -40,11 +46,11 @@ class PolicyGroup:
         update_timeout_seconds: float = 3600.0,
     ) -> None:
         self._pools = dict(pools)
-        self._kinds = dict(kinds)
-        self._pool_of_env = {env_id: self._pools[kind] for env_id, kind in kinds.items()}
+        self.served = ServedEnvironments(self._pools, kinds)
         self._learner = learner
         self._submitter = submitter
         self._update_timeout_seconds = update_timeout_seconds
+        self._publish_timeout_seconds = update_timeout_seconds + submitter.timeout_seconds
         self._publishing = threading.Lock()
         self._snapshots: dict[str, Task[WeightsSnapshot]] = {}
         self.policy_version = -1
@@ -63,14 +69,21 @@ class PolicyGroup:
             RoutingTimeoutError: If no replica becomes free in time.
             DispatchTimeoutError: If the chosen replica has no room in time.
         """
-        pool = self._pool_of_env.get(env_id)
-        if pool is None:
-            raise RoutingValueError(
-                f"expected an environment worker of this group, got {env_id!r}"
-                f"{did_you_mean(env_id, self._pool_of_env)}; "
-                f"there are {', '.join(self._pool_of_env)}"
-            )
-        return pool.act(env_id, observation)
+        return self.served.pool_of(env_id).act(env_id, observation)
+
+    def act_each(
+        self, observations: Iterable[tuple[str, Task[ObservationBatch]]]
+    ) -> Iterator[tuple[str, Task[ActionBatch]]]:
+        """Return the same as `act` for each pair of a round, in order; they belong together.
+
+        Requests of a round to the same replica go to it together, as far as it has room: those
+        that were sent are handed out before a wait for the next.
+
+        Raises:
+            RLightningError: As `act`.
+        """
+        is_worth_it = any(pool.can_hold_calls() for pool in self._pools.values())
+        return (ask_together if is_worth_it else ask_one_by_one)(observations, self.served.pool_of)
 
     def update(self, fragments: Sequence[Task[Fragment]], progress: float) -> UpdateReport:
         """Train on fragments and wait for the end of it.
@@ -82,7 +95,7 @@ class PolicyGroup:
         Raises:
             WorkerLostError: If the learner has died.
         """
-        kinds = tuple(self._kinds[fragment.worker_id] for fragment in fragments)
+        kinds = tuple(self.served.kind_of(fragment.worker_id) for fragment in fragments)
         report: UpdateReport = self._ask_learner("update", progress, kinds, *fragments)
         return report
 
@@ -111,7 +124,7 @@ class PolicyGroup:
         applied = [member.handle.call("set_weights", snapshot) for member in members]
         for member, task in zip(members, applied, strict=True):
             try:
-                version: int = task.result(self._update_timeout_seconds)
+                version: int = task.result(self._publish_timeout_seconds)
             except WorkerDiedError as error:
                 self._refuse_death_of_learner(error)
                 if error.worker_id != member.replica_id:
@@ -134,27 +147,12 @@ class PolicyGroup:
             self._refuse_without_learner()
             task = handle.call("set_weights", self._published(kind))
             try:
-                version: int = task.result(self._update_timeout_seconds)
+                version: int = task.result(self._publish_timeout_seconds)
             except WorkerDiedError as error:
                 self._refuse_death_of_learner(error)
                 raise
             self.policy_version = max(self.policy_version, version)
             pool.add(handle)
-
-    def add_environment(self, env_id: str, kind: str) -> None:
-        """Answer one more environment worker from now on. Thread-safe.
-
-        Raises:
-            RoutingValueError: If there is no such kind.
-        """
-        pool = list(self._pools.values())[self.pool_number(kind)]
-        self._kinds = {**self._kinds, env_id: kind}
-        self._pool_of_env = {**self._pool_of_env, env_id: pool}
-
-    def remove_environment(self, env_id: str) -> None:
-        """Answer an environment worker no longer; its fragments have been trained on."""
-        self._kinds = {name: own for name, own in self._kinds.items() if name != env_id}
-        self._pool_of_env = {name: own for name, own in self._pool_of_env.items() if name != env_id}
 
     def pool_number(self, kind: str) -> int:
         """Return which pool of all serves a kind, from 0.

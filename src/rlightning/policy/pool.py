@@ -138,6 +138,14 @@ class PolicyPool:
         """Return how long requests waited within a router that waits, summed."""
         return self._router_wait_seconds
 
+    def has_room(self) -> bool:
+        """Return whether any replica could take a request now."""
+        return any(member.is_available() for member in self.membership.members())
+
+    def can_hold_calls(self) -> bool:
+        """Return whether replicas may be sent the requests of a round together."""
+        return any(member.handle.can_hold_calls for member in self.membership.members())
+
     def loads(self) -> dict[str, int]:
         """Return requests in flight by replica, exact, from the sender's ledger."""
         return {member.replica_id: member.load for member in self.membership.members()}

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from rlightning.errors import WorkerError
 
@@ -86,9 +86,14 @@ class WorkerHandle(ABC):
         node_id: The machine it runs on, if known.
         incarnation: 1 for the first worker of this id, one more after each restart.
         busy_seconds: How long its methods ran, summed over all calls.
+        can_end_a_hang: Whether `kill` ends also a method that never returns.
+        can_hold_calls: Whether `hold_calls` does anything.
     """
 
     __slots__ = ("busy_seconds", "incarnation", "node_id", "worker_id")
+
+    can_end_a_hang: ClassVar[bool] = False
+    can_hold_calls: ClassVar[bool] = False
 
     def __init__(self, worker_id: str, node_id: str | None, incarnation: int) -> None:
         self.worker_id = worker_id
@@ -108,6 +113,16 @@ class WorkerHandle(ABC):
         this method raises nothing. It waits for nothing but the method itself, and for that
         only in a runtime that runs calls on the caller's thread.
         """
+
+    def hold_calls(self) -> None:  # noqa: B027 - what most runtimes do is nothing
+        """Hear that calls come now which may go together; `release_calls` follows soon.
+
+        Where sending costs nothing, and in a runtime that gathers what waits anyway, this does
+        nothing. Calls are held back for a few milliseconds at most.
+        """
+
+    def release_calls(self) -> None:  # noqa: B027
+        """Send what was held back since `hold_calls`."""
 
     @abstractmethod
     def is_alive(self) -> bool:

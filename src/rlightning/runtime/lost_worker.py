@@ -1,4 +1,4 @@
-"""A worker that died, and what is known of its end."""
+"""A worker that died or failed for good, and what is known of its end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rlightning.runtime.base import WorkerHandle
 
 @dataclass(frozen=True, slots=True)
 class LostWorker:
-    """One incarnation that is dead.
+    """One incarnation that is dead, or of no more use.
 
     Attributes:
-        handle: Of the dead incarnation.
-        cause: The error in which its death was seen.
+        handle: Of that incarnation.
+        cause: The error in which its end was seen.
         last_sign: What it was doing when it was last heard of.
     """
 
@@ -39,6 +39,11 @@ class LostWorker:
         """Its id, which the next incarnation takes over."""
         return self.handle.worker_id
 
+    def told_cause(self) -> str:
+        """Return the cause as text, with its traceback in the worker if it has one."""
+        notes = getattr(self.cause, "__notes__", ())
+        return "\n".join([f"{type(self.cause).__name__}: {self.cause}", *notes])
+
     def error(self, why: str, *, remedy: str) -> WorkerLostError:
         """Return the error that ends a run, for want of this worker.
 
@@ -47,9 +52,10 @@ class LostWorker:
             remedy: What a person can do.
         """
         handle = self.handle
+        got = "its death" if isinstance(self.cause, WorkerDiedError) else "an error of it"
         error = WorkerLostError(
             f"expected worker {handle.worker_id!r} (incarnation {handle.incarnation}, node "
-            f"{handle.node_id or 'unknown'}) to live on, got its death, and {why}; cause: "
+            f"{handle.node_id or 'unknown'}) to live on, got {got}, and {why}; cause: "
             f"{type(self.cause).__name__}: {self.cause}; last sign of life: {self.last_sign}; "
             f"{remedy}",
             worker_id=handle.worker_id,

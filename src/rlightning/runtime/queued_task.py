@@ -60,8 +60,9 @@ class QueuedTask(Task[Any]):
         "_callbacks",
         "_ending_thread",
         "_error",
+        "_is_published",
         "_lock",
-        "_published",
+        "_publication",
         "_sender",
         "_state",
         "_traceback",
@@ -77,7 +78,8 @@ class QueuedTask(Task[Any]):
         self.num_looks = 0
         self._sender = sender
         self._lock = threading.Lock()
-        self._published = threading.Event()
+        self._is_published = False
+        self._publication: threading.Event | None = None  # most tasks are waited for by nobody
         self._state = State.WAITING
         self._callbacks: list[DoneCallback] = []
         self._ending_thread: int | None = None
@@ -103,11 +105,24 @@ class QueuedTask(Task[Any]):
             seconds = timeout_seconds
             if seconds is None:
                 seconds = self._sender.call_timeout_seconds
-            if not self._published.wait(seconds):
+            if not self._wait_until_published(seconds):
                 raise TaskTimeoutError(self._no_answer(seconds), worker_id=self.worker_id)
         if self._error is not None:
             raise self._error.with_traceback(self._traceback)
         return self._value
+
+    def _wait_until_published(self, seconds: float | None) -> bool:
+        if self.is_published():
+            return True
+        with self._lock:
+            publication = self._publication or threading.Event()
+            self._publication = publication
+        # Looked at again only now: whoever ends the task sets this before it looks for the event.
+        return self.is_published() or publication.wait(seconds)
+
+    def is_published(self) -> bool:
+        """Return whether it is done and its callbacks have run."""
+        return self._is_published
 
     def _no_answer(self, seconds: float | None) -> str:
         return (
@@ -160,7 +175,10 @@ class QueuedTask(Task[Any]):
                 self._notify(callback)
         finally:
             self._ending_thread = None
-            self._published.set()
+            self._is_published = True
+            publication = self._publication
+            if publication is not None:
+                publication.set()
         return True
 
     def _notify(self, callback: DoneCallback) -> None:

@@ -11,6 +11,9 @@ from rlightning.registry import did_you_mean
 CREATION = "factory"
 """What a worker that is being made is busy with, where later a method is named."""
 
+IDLE = "idle"
+"""What a worker says that runs no method."""
+
 
 def bound_method(target: object, worker_id: str, method: str) -> Callable[..., Any]:
     """Return a method of the worker's object.

@@ -7,6 +7,7 @@ import pytest
 from rlightning.config.loading import load_config
 from rlightning.engine.cluster_nodes import FINDERS, FoundNodes
 from rlightning.engine.run_placement import (
+    ROOM_CHECKS,
     Relocation,
     create_manager,
     num_cpus_asked,
@@ -23,6 +24,11 @@ CONFIG = load_config(
     "cartpole-ppo",
     ["cluster.backend=ray", "env.num_workers=3", "cluster.placement.eval={cpus: 0.25}"],
 )
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else_holds_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ROOM_CHECKS, "ray", lambda places: {})
 
 
 def request(*, is_guest: bool = False) -> PlacementRequest:
@@ -81,3 +87,22 @@ def test_routers_are_made_anew_only_when_a_worker_has_moved() -> None:
     for _ in range(2):
         relocation.joined(RecordedWorker("env-1", 3, moved_to))
     assert policies.num_rebuilds == 1
+
+
+def test_a_node_that_is_called_alive_a_moment_longer_is_gone_all_the_same() -> None:
+    nodes = [Node.of("a", 4), Node.of("b", 4)]
+    plan = plan_placement(nodes, PlacementRequest((Pool((0, 1), (0, 1)),)))
+    manager = GlobalResourceManager(plan)
+    home = manager.node_of("env-1")
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            nodes[:] = [node for node in nodes if node.node_id != home]
+
+    relocation = Relocation(manager, CountingGroup(), lambda: nodes, sleep)
+    assert relocation.is_node_gone("env-1")
+    assert len(waits) == 3
+    assert not relocation.is_node_gone("env-0")
+    assert sum(waits) == pytest.approx(3.3)

@@ -13,7 +13,12 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.engine.restart_budget import RestartBudget
 from rlightning.engine.supervisor import Staff, Supervisor
 from rlightning.env.group import EnvGroup
-from rlightning.errors import NoEvalPolicyError, WorkerLostError
+from rlightning.errors import (
+    EnvironmentFailedError,
+    NoEvalPolicyError,
+    WorkerDiedError,
+    WorkerLostError,
+)
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import WorkerHandle, WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
@@ -136,6 +141,15 @@ def test_a_request_that_finds_nobody_waits_for_a_restart(runtime) -> None:
     assert bench.supervisor.restarts() == {"eval-0": 2, "eval-1": 2}
 
 
+def test_nobody_is_brought_back_once_the_run_is_over(runtime) -> None:
+    bench = Bench(runtime)
+    with bench.supervisor:
+        bench.kill("eval-0", "eval-1")
+    with pytest.raises(NoEvalPolicyError):
+        bench.ask()
+    assert bench.made == []
+
+
 def test_a_request_that_finds_nobody_after_the_last_restart_is_refused(runtime) -> None:
     bench = Bench(runtime, max_restarts=0)
     bench.kill("eval-0", "eval-1")
@@ -207,3 +221,30 @@ def test_the_death_of_the_learner_is_found_when_a_replica_needs_weights(runtime)
     with pytest.raises(WorkerLostError, match=r"'learner-0'.*rlightning resume") as caught:
         bench.supervisor.restart_lost()
     assert caught.value.worker_id == "learner-0"
+
+
+def test_a_restart_on_a_node_that_is_about_to_die_costs_nothing_and_goes_elsewhere(runtime) -> None:
+    nodes = ["dying-node", "new-node"]
+    bench = Bench(runtime, choose_node=lambda worker_id: nodes[0], is_node_gone=lambda _: True)
+
+    def refuse() -> FakeReplica:
+        nodes.pop(0)
+        raise WorkerDiedError("the node has died", worker_id="eval-0")
+
+    bench.supervisor._staff.replica_specs["eval-0"] = WorkerSpec(
+        "eval-0", lambda: refuse() if len(nodes) > 1 else FakeReplica("eval-0")
+    )
+    bench.kill("eval-0")
+    bench.supervisor.restart_lost()
+    assert bench.supervisor.restarts() == {"eval-0": 1}
+    assert bench.handle("eval-0").node_id == "new-node"
+    assert bench.supervisor._budget.num_spent("eval-0") == 1
+
+
+def test_a_start_that_fails_by_the_workers_own_fault_is_not_tried_elsewhere(runtime) -> None:
+    bench = Bench(runtime, is_node_gone=lambda _: True)
+    bench.failing["eval-0"] = EnvironmentFailedError("broken everywhere")
+    bench.kill("eval-0")
+    bench.supervisor.restart_lost()
+    assert bench.made == ["eval-0"]
+    assert bench.supervisor.restarts() == {}

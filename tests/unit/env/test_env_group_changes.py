@@ -53,7 +53,7 @@ def fragments_of(group: EnvGroup, num_steps: int = LENGTH) -> list[str]:
 
 
 def add(runtime: InProcessRuntime, group: EnvGroup) -> str:
-    member = group.new_member()
+    member = group.roster.new_member()
     group.add(member, runtime.spawn(member.first_spec))
     return member.env_id
 
@@ -169,7 +169,7 @@ def test_the_last_one_cannot_leave(group) -> None:
 
 def test_there_must_be_such_a_block(group) -> None:
     with pytest.raises(ConfigError, match="one of 1 environment blocks, got 1"):
-        group.new_member(1)
+        group.roster.new_member(1)
 
 
 def test_a_worker_that_stamps_the_id_of_another_may_not_join(runtime) -> None:
@@ -181,7 +181,7 @@ def test_a_worker_that_stamps_the_id_of_another_may_not_join(runtime) -> None:
 
 
 def test_who_has_not_joined_yet_is_closed_with_the_others(runtime, group) -> None:
-    member = group.new_member()
+    member = group.roster.new_member()
     handle = runtime.spawn(member.first_spec)
     group.add(member, handle)
     group.close()

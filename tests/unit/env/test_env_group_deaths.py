@@ -12,6 +12,7 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.group import EnvGroup
 from rlightning.env.random_streams import RandomStreams
 from rlightning.errors import EnvironmentFailedError, TaskTimeoutError, WorkerDiedError
+from rlightning.runtime.base import WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
 from rlightning.types import ActionBatch
 
@@ -175,3 +176,40 @@ def test_a_fragment_that_does_not_come_is_an_error_in_time() -> None:
     step_all(group, 1)
     with pytest.raises(TaskTimeoutError, match=r"Hanging-v0' \(env-0\), step 1"):
         group.take_fragments()
+
+
+def test_a_fragment_that_is_gone_with_its_node_is_dropped_once(group) -> None:
+    step_all(group, 4)
+    group.take_fragments()
+    gone = WorkerDiedError("the fragment is gone", worker_id="env-1")
+    assert group.give_up_fragment(gone)
+    assert group.dropped_steps() == {"env-1": 4 * 3}
+    assert not group.give_up_fragment(gone)
+    assert not group.give_up_fragment(WorkerDiedError("somebody else", worker_id="eval-0"))
+    assert group.dropped_steps() == {"env-1": 4 * 3}
+
+
+def test_without_supervision_a_fragment_that_is_gone_is_not_given_up(runtime) -> None:
+    group = EnvGroup(runtime, TaskSubmitter(timeout_seconds=30.0), [COUNTING], 1, 7)
+    group.reset()
+    step_all(group)
+    group.take_fragments()
+    assert not group.give_up_fragment(WorkerDiedError("gone", worker_id="env-1"))
+
+
+def test_a_worker_whose_next_action_is_gone_is_lost_though_it_lives(runtime, group) -> None:
+    replica = runtime.spawn(WorkerSpec("eval-0", dict))
+    replica.kill()
+    step_all(group, 2)
+    finish_steps(group)
+    for env_id, task in group.observations():
+        zeros = np.zeros(len(task.result(30.0).observation), dtype=np.float32)
+        answer = ActionBatch(env_id, np.zeros(len(zeros), int), zeros, zeros, 0, "eval-0")
+        group.step(env_id, replica.call("copy") if env_id == "env-0" else answer)
+    with pytest.raises(WorkerDiedError):
+        group.newest["env-0"].result(30.0)
+    step_all(group, 1)
+    assert [task.worker_id for task in group.take_fragments()] == ["env-1"]
+    (lost,) = group.lost()
+    assert (lost.worker_id, lost.handle.is_alive()) == ("env-0", True)
+    assert group.dropped_steps() == {"env-0": 2 * 3}

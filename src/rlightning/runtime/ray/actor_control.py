@@ -29,11 +29,14 @@ class ActorControl:
 
     def listen(self, died: Callable[[BaseException], object]) -> None:
         """Call `died(error)` as soon as Ray knows that the process is gone, unless we ended it."""
-        status: Future[Any] = self._actor.live.remote().future()
-        self._completions.watch(Lifeline(status, lambda error: self._ended(error, died)))
+        lifeline: Future[Any] = self._actor.live.remote().future()
+        lifeline.add_done_callback(
+            lambda ended: self._completions.call_soon(lambda: self._ended(ended, died))
+        )
 
-    def _ended(self, error: BaseException, died: Callable[[BaseException], object]) -> None:
-        if self._is_ended:
+    def _ended(self, lifeline: Future[Any], died: Callable[[BaseException], object]) -> None:
+        error = lifeline.exception()
+        if self._is_ended or error is None:
             return
         if is_unreachable(error):  # a death often shows as this first
             call_later(SECONDS_BETWEEN_LOOKS, lambda: self.listen(died))
@@ -64,27 +67,6 @@ class ActorControl:
         self._is_ended = True
         if ray.is_initialized():
             ray.kill(self._actor)
-
-
-class Lifeline:
-    """A call that ends only with the process that runs it.
-
-    Args:
-        status: Of that call.
-        ended: Given Ray's error.
-    """
-
-    __slots__ = ("_ended", "status")
-
-    def __init__(self, status: Future[Any], ended: Callable[[BaseException], object]) -> None:
-        self.status = status
-        self._ended = ended
-
-    def settle(self) -> None:
-        """Tell of the end."""
-        error = self.status.exception()
-        if error is not None:
-            self._ended(error)
 
 
 def call_later(seconds: float, action: Callable[[], object]) -> None:

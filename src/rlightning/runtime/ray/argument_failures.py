@@ -10,17 +10,17 @@ from ray.exceptions import RayTaskError
 from rlightning.errors import WorkerDiedError
 from rlightning.runtime.base import Task
 from rlightning.runtime.ray.ray_failures import LOSSES
-from rlightning.runtime.ray.ray_task import RayTask, present_task
-from rlightning.runtime.ray.waiting_calls import RayCall
+from rlightning.runtime.ray.waiting_calls import RayCall, reference_of
 
 
 def should_be_sent_again(call: RayCall) -> bool:
     """Return whether all arguments are sound by now, but one of them was not as it was sent.
 
     That is so if an argument is a request that another worker has answered after the first one
-    failed: the call went with the reference of the first.
+    failed, or a call that was itself sent again for that reason: the call went with a reference
+    that is out of date.
     """
-    return call.argument_error() is None and call.present_arguments() != call.task.sent_arguments
+    return call.argument_error() is None and call.present_references() != call.task.sent_references
 
 
 def failure_of_call(
@@ -46,7 +46,5 @@ def failure_of_call(
 
 
 def _is_kept_as(task: Task[Any], reference_hex: str | None) -> bool:
-    present = present_task(task)
-    if not isinstance(present, RayTask) or present.answer is None:
-        return False
-    return present.answer.hex() == reference_hex
+    reference = reference_of(task)
+    return reference is not None and reference.hex() == reference_hex

@@ -21,6 +21,7 @@ from rlightning.runtime.ray.versions import Versions, versions_here
 from rlightning.runtime.ray.wire import read_header, status
 from rlightning.runtime.worker_object import (
     CREATION,
+    IDLE,
     bound_method,
     described_activity,
     died_error,
@@ -186,8 +187,10 @@ class HostActor:
     def describe(self) -> str:
         """Return what runs now and since when."""
         running = self._running
+        if running is None and self._target is None:
+            return "importing what its factory needs"
         if running is None:
-            return "idle"
+            return IDLE
         method, since = running
         activity = described_activity(self._target)
         return f"busy with {method}() since {time.monotonic() - since:.1f} s{activity}"

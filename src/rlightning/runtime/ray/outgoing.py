@@ -23,15 +23,15 @@ class Outgoing:
 
         Arguments that are tasks go as references to their answers, which Ray resolves.
         """
+        for call in sent.calls:
+            call.task.sent_references = call.present_references()
         try:
             references = self._send(sent)
         except Exception as error:  # noqa: BLE001 - it goes to the callers
             return error
         sent.reference = references[0]
-        sent.status = sent.reference.future()
         for call, answer in zip(sent.calls, references[1:], strict=True):
             call.task.try_start()
-            call.task.sent_arguments = call.present_arguments()
             call.task.mark_sent(answer, sent)
         return None
 

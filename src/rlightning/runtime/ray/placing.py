@@ -88,6 +88,20 @@ def check_can_ever_run(spec: WorkerSpec) -> None:
         )
 
 
+def no_room(spec: WorkerSpec, placed: Iterable[WorkerSpec]) -> WorkerError:
+    """Return the error of a worker whose room this run or somebody else holds.
+
+    Args:
+        spec: Of the worker.
+        placed: Those of this run that are there, or have room, each with its node.
+    """
+    return WorkerError(
+        f"expected room for worker {spec.worker_id!r}, which needs {amounts(demand_of(spec))}, "
+        f"but {_room_of(spec, placed)}; ask for less, free what is taken, or add a node",
+        worker_id=spec.worker_id,
+    )
+
+
 def never_arrived(
     spec: WorkerSpec, placed: Iterable[WorkerSpec], timeout_seconds: float
 ) -> WorkerError:
@@ -98,20 +112,24 @@ def never_arrived(
         placed: Those that were started before, each with the node on which it is.
         timeout_seconds: How long was waited.
     """
-    placed = list(placed)
-    demand = demand_of(spec)
     where = "a node" if spec.node_id is None else f"node {spec.node_id}"
-    lines = []
-    for node in living_nodes():
-        if spec.node_id in (None, node.node_id):
-            lines.append(_room_on(node, demand, [p for p in placed if p.node_id == node.node_id]))
     return WorkerError(
         f"expected worker {spec.worker_id!r} to start on {where} within {timeout_seconds:g} s; it "
-        f"needs {amounts(demand) or 'no resources'}, but {'; '.join(lines) or 'no node is alive'}; "
-        f"free in the whole cluster: {amounts(_free_now()) or 'nothing'}; ask for less, free "
-        "what is taken, or raise cluster.start_timeout_seconds",
+        f"needs {amounts(demand_of(spec)) or 'no resources'}, but {_room_of(spec, placed)}; ask "
+        "for less, free what is taken, or raise cluster.start_timeout_seconds",
         worker_id=spec.worker_id,
     )
+
+
+def _room_of(spec: WorkerSpec, placed: Iterable[WorkerSpec]) -> str:
+    placed, demand = list(placed), demand_of(spec)
+    lines = [
+        _room_on(node, demand, [p for p in placed if p.node_id == node.node_id])
+        for node in living_nodes()
+        if spec.node_id in (None, node.node_id)
+    ]
+    free = amounts(_free_now()) or "nothing"
+    return f"{'; '.join(lines) or 'no node is alive'}; free in the whole cluster: {free}"
 
 
 def _room_on(node: Node, demand: Mapping[str, float], placed: list[WorkerSpec]) -> str:

@@ -18,10 +18,16 @@ from rlightning.runtime.base import (
     WorkerSpec,
 )
 from rlightning.runtime.first_done import count_look, split_in_turn, wait_first_done
+from rlightning.runtime.ray.call_limits import CallLimits
 from rlightning.runtime.ray.completions import Completions
+from rlightning.runtime.ray.placing import check_can_ever_run
 from rlightning.runtime.ray.ray_worker import RayWorker
+from rlightning.runtime.ray.room_check import require_room
 from rlightning.runtime.ray.session import RaySession, RaySettings
 from rlightning.runtime.ray.starting import Start
+
+SECONDS_FOR_ROOM = 5.0
+"""How long a start waits for room that somebody is giving back, such as a worker that died."""
 
 SECONDS_FOR_THE_OVERDUE = 0.02
 """How long a wait that has an answer waits on for a task whose turn has come."""
@@ -38,6 +44,10 @@ class RayRuntime(Runtime):
     while two runs of such are under way at the actor, and go there together after that; other
     calls, such as those that bring weights, pass them.
 
+    A worker that does not answer a call within the limit of its specification, counted from when
+    the call is its turn and all arguments are there, is dead to everybody: frozen or hung, its
+    process is ended, and what it may still answer is discarded.
+
     Args:
         settings: Which Ray to use.
 
@@ -50,6 +60,7 @@ class RayRuntime(Runtime):
         self._session = RaySession(self._settings)
         self._session.enter()
         self._completions = Completions()
+        self._call_limits = CallLimits()
         self._completion_numbers = itertools.count()
         self._lock = threading.Lock()
         self._workers: dict[str, RayWorker] = {}
@@ -68,7 +79,12 @@ class RayRuntime(Runtime):
         return worker
 
     def spawn_all(self, specs: Iterable[WorkerSpec]) -> Iterator[WorkerHandle]:
-        """Start several workers at the same time; yield them in order."""
+        """Start several workers at the same time; yield them in order.
+
+        Nothing is started if one of them has no room.
+        """
+        specs = list(specs)
+        self._check_room(specs)
         starts: list[Start] = []
         try:
             for spec in specs:
@@ -79,11 +95,20 @@ class RayRuntime(Runtime):
             for start in starts:
                 start.request_object()
             while starts:
-                starts[0].finish()
+                starts[0].finish(self._settings.start_timeout_seconds)
+                self._call_limits.keep(starts[0].worker)
                 yield starts.pop(0).worker
         finally:
             for start in starts:
                 start.worker.kill()
+
+    def _check_room(self, specs: Sequence[WorkerSpec]) -> None:
+        with self._lock:
+            for spec in specs:
+                self._check_may_spawn(spec)
+        for spec in specs:
+            check_can_ever_run(spec)
+        require_room(specs, self._placed(), SECONDS_FOR_ROOM)
 
     def _begin(self, spec: WorkerSpec) -> Start:
         with self._lock:
@@ -157,6 +182,7 @@ class RayRuntime(Runtime):
         try:
             problems = self._stop_workers(timeout_seconds)
         finally:
+            self._call_limits.stop()
             self._completions.stop()
             self._session.leave()
         if problems:

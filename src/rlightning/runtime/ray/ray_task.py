@@ -35,6 +35,11 @@ class RaySender(Sender, Protocol):
         """Return the error of an answer that cannot be fetched."""
         ...
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether its runs take no longer than sending a call."""
+        ...
+
 
 class RayTask(QueuedTask):
     """A call to an actor.
@@ -45,7 +50,7 @@ class RayTask(QueuedTask):
     Attributes:
         answer: Reference to the answer, once the call was sent.
         sent: The run in which it went, until that is sent anew.
-        sent_arguments: The tasks whose answers it went with.
+        sent_references: Ids of the references with which its arguments went.
         call_number: Grows with each call to the worker.
     """
 
@@ -56,7 +61,7 @@ class RayTask(QueuedTask):
         "answer",
         "call_number",
         "sent",
-        "sent_arguments",
+        "sent_references",
     )
 
     _sender: RaySender
@@ -66,7 +71,7 @@ class RayTask(QueuedTask):
         self.call_number = call_number
         self.answer: ray.ObjectRef[Any] | None = None
         self.sent: SentCalls | None = None
-        self.sent_arguments: list[Task[Any]] = []
+        self.sent_references: list[bytes | None] = []
         self._sent_callbacks: list[Callable[[], object]] = []
         self._fetched: Any = None
         self._has_fetched = False
@@ -115,6 +120,10 @@ class RayTask(QueuedTask):
         if self.answer is None and super().cancel():
             return True
         return self._sender.withdraw(self)
+
+    def is_of_quick_worker(self) -> bool:
+        """Return whether runs of its worker take no longer than sending a call."""
+        return self._sender.is_quick
 
     def on_sent(self, callback: Callable[[], object]) -> None:
         """Call `callback()` once when `answer` is there or the task is done, or at once."""

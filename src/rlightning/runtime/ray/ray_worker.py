@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -15,19 +15,21 @@ from rlightning.runtime.base import DEFAULT_STOP_SECONDS, Task, WorkerHandle, Wo
 from rlightning.runtime.gathered import GatherRule, only_argument
 from rlightning.runtime.ray.actor_control import ActorControl, call_later
 from rlightning.runtime.ray.argument_failures import failure_of_call, should_be_sent_again
+from rlightning.runtime.ray.call_limits import longest_wait
 from rlightning.runtime.ray.completions import Completions
+from rlightning.runtime.ray.gathering import TypicalSeconds
 from rlightning.runtime.ray.host import Arrival
-from rlightning.runtime.ray.outgoing import Outgoing
-from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, translated
+from rlightning.runtime.ray.line import Line
+from rlightning.runtime.ray.ray_failures import is_death, is_unreachable, told, translated
 from rlightning.runtime.ray.ray_task import RayTask
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.stopping import wait_until_idle
-from rlightning.runtime.ray.waiting_calls import RayCall, WaitingCalls
+from rlightning.runtime.ray.waiting_calls import RayCall
 from rlightning.runtime.ray.wire import read_status
 from rlightning.runtime.worker_object import died_error
 
-SECONDS_UNTIL_CERTAIN = 5.0
-"""How long the calls of an actor that cannot be reached wait for news of its death."""
+SECONDS_UNTIL_CERTAIN = 40.0
+"""How long an actor that cannot be reached may be alive; Ray tells within 15 s of a lost node."""
 
 
 class RayWorker(WorkerHandle):
@@ -38,9 +40,13 @@ class RayWorker(WorkerHandle):
     So does a call whose argument is itself a call that waits.
 
     Attributes:
+        limit_seconds: Longest time that one call may take; then the worker is ended as hung.
         call_timeout_seconds: Longest wait of those who give none of their own.
         process_id: Of its process, on its node.
     """
+
+    can_end_a_hang = True
+    can_hold_calls = True
 
     def __init__(
         self,
@@ -51,20 +57,17 @@ class RayWorker(WorkerHandle):
         completion_numbers: Iterator[int],
     ) -> None:
         super().__init__(spec.worker_id, spec.node_id, incarnation)
-        self.call_timeout_seconds = spec.call_timeout_seconds
+        self.limit_seconds = spec.call_timeout_seconds
+        self.call_timeout_seconds = longest_wait(self.limit_seconds)
         self.process_id = -1
         self._control = ActorControl(actor, completions)
         self._actor_id = ""
-        self._outgoing = Outgoing(actor)
+        self._line = Line(self, actor, completions)
         self._completions = completions
         self._completion_numbers = completion_numbers
-        self._lock = threading.Lock()
         self._death: str | None = None
-        self._waiting = WaitingCalls()
-        self._under_way: dict[SentCalls, None] = {}
-        self._num_gathered_runs = 0
-        self._num_calls = 0
-        self._doubtful: list[RayCall] = []
+        self._typical = TypicalSeconds()
+        self._call_numbers = itertools.count(1)
         self._gathered: dict[str, GatherRule] = {}
 
     def arrived(self, arrival: Arrival) -> None:
@@ -81,9 +84,7 @@ class RayWorker(WorkerHandle):
     def call(self, method: str, /, *args: Any, **kwargs: Any) -> Task[Any]:
         """Send the call, or let it wait for those it may be gathered with."""
         rule = self._gathered.get(method)
-        with self._lock:
-            self._num_calls += 1
-            task = RayTask(self, method, self._num_calls)
+        task = RayTask(self, method, next(self._call_numbers))
         call = RayCall(task, args, kwargs, argument_tasks(args, kwargs), rule)
         if rule is not None:
             try:
@@ -91,59 +92,29 @@ class RayWorker(WorkerHandle):
             except WorkerError as error:
                 task.fail(error)
                 return task
-        self._take_in(call)
+        if not self._line.add(call):
+            task.fail(self._died_error())
         return task
-
-    def _take_in(self, call: RayCall) -> None:
-        with self._lock:
-            is_alive = self._death is None
-            if is_alive:
-                self._waiting.add(call)
-        if not is_alive:
-            call.task.fail(self._died_error())
-            return
-        self.wake()
-        if call.task.answer is None and not call.task.is_done():
-            self._wake_when_arguments_move(call)
-
-    def _wake_when_arguments_move(self, call: RayCall) -> None:
-        for argument in call.argument_tasks:
-            present = argument.present()
-            if isinstance(present, RayTask):
-                present.on_sent(self.wake)
-            if not argument.is_done():
-                argument.add_done_callback(self.wake)
 
     def wake(self, task: Task[Any] | None = None) -> None:
         """Send what may be sent now."""
-        while calls := self._send_next():
-            for call, problem in calls:
-                if problem is not None:
-                    call.task.fail(problem)
-                call.task.tell_sent()
+        self._line.wake()
 
-    def _send_next(self) -> list[tuple[RayCall, BaseException | None]]:
-        """Send one run, if one may be sent; return its calls, each with what kept it back."""
-        with self._lock:
-            calls = self._waiting.take(self._num_gathered_runs) if self.is_alive() else []
-            outcome = [(call, call.argument_error()) for call in calls]
-            sound = [call for call, problem in outcome if problem is None]
-            if not sound:
-                return outcome
-            sent = SentCalls(self, sound)
-            problem = self._outgoing.send(sent)
-            if problem is not None:
-                return [(call, problem) for call in calls]
-            self._under_way[sent] = None
-            self._num_gathered_runs += sent.is_gathered
-        self._completions.watch(sent)
-        return outcome
+    def hold_calls(self) -> None:
+        """Hold gathered calls back, so that those that come now go together."""
+        if self._gathered:
+            self._line.hold()
+
+    def release_calls(self) -> None:
+        """Send what was held back."""
+        self._line.release()
 
     def answered(self, sent: SentCalls, data: bytes) -> None:
         """End the tasks of a run that the actor has answered."""
         seconds, failures = read_status(data)
-        self._is_back(sent)
+        self._line.back(sent)
         self.busy_seconds += seconds
+        self._typical.add(seconds)
         for call, failure in zip(sent.calls, failures or [None] * len(sent.calls), strict=True):
             if failure is None:
                 call.task.finish(None)
@@ -154,7 +125,7 @@ class RayWorker(WorkerHandle):
 
     def unanswered(self, sent: SentCalls, error: BaseException) -> None:
         """End the tasks of a run about which Ray itself tells what went wrong."""
-        self._is_back(sent)
+        self._line.back(sent)
         if is_death(error, self._actor_id):
             self._process_gone(error)
             for call in sent.calls:
@@ -170,23 +141,12 @@ class RayWorker(WorkerHandle):
                 self._judge(call, error)
 
     def _wait_for_certainty(self, sent: SentCalls, error: BaseException) -> None:
-        """Fail the calls as those of a dead worker as soon as it is known to be, or later."""
-        with self._lock:
-            is_alive = self._death is None
-            if is_alive:
-                self._doubtful = [call for call in self._doubtful if not call.task.is_done()]
-                self._doubtful.extend(sent.calls)
+        """Fail the calls as those of a dead worker as soon as it is known to be, or counts as."""
+        if self._line.doubt(sent.calls):
+            call_later(SECONDS_UNTIL_CERTAIN, partial(self._process_gone, error))
+            return
         for call in sent.calls:
-            if is_alive:
-                call_later(SECONDS_UNTIL_CERTAIN, partial(call.task.fail, self.lost(error)))
-            else:
-                call.task.fail(self._died_error())
-
-    def _is_back(self, sent: SentCalls) -> None:
-        with self._lock:
-            self._under_way.pop(sent, None)
-            self._num_gathered_runs -= sent.is_gathered
-        self.wake()
+            call.task.fail(self._died_error())
 
     def _judge(self, call: RayCall, error: BaseException) -> None:
         """Find whose failure it is, once all arguments have ended."""
@@ -200,14 +160,7 @@ class RayWorker(WorkerHandle):
             call.task.fail(failure_of_call(call, error, self.lost))
 
     def _send_again(self, call: RayCall) -> None:
-        call.task.mark_unsent()
-        with self._lock:
-            is_alive = self._death is None
-            if is_alive:
-                self._waiting.put_back(call)
-        if is_alive:
-            self.wake()
-        else:
+        if not self._line.put_back(call):
             call.task.fail(self._died_error())
 
     def is_alive(self) -> bool:
@@ -215,15 +168,12 @@ class RayWorker(WorkerHandle):
         return self._death is None
 
     def _process_gone(self, error: BaseException) -> None:
-        self._end(f"died on node {self.node_id}: {error}")
+        self._end(f"died on node {self.node_id}: {told(error)}")
 
     def _end(self, reason: str) -> None:
         """Take no more calls, and end those that wait here."""
-        with self._lock:
-            self._death = self._death or reason
-            calls = [*self._waiting.take_all(), *self._doubtful]
-            self._doubtful = []
-        for call in calls:
+        self._death = self._death or reason
+        for call in self._line.close():
             call.task.fail(self._died_error())
 
     def request_stop(self) -> None:
@@ -237,20 +187,26 @@ class RayWorker(WorkerHandle):
         """End what waits, let the running call finish, then end the process."""
         self.request_stop()
         try:
-            wait_until_idle(self, [call.task for call in self._calls_under_way()], timeout_seconds)
+            wait_until_idle(
+                self, [call.task for call in self._line.calls_under_way()], timeout_seconds
+            )
         finally:
             self.kill()
 
-    def kill(self) -> None:
+    def kill(self, reason: str = "was killed") -> None:
         """End the process at once, and all calls."""
-        self._end("was killed")
+        self._end(reason)
         self._control.kill()
-        for call in self._calls_under_way():
+        for call in self._line.calls_under_way():
             call.task.fail(self._died_error())
 
-    def _calls_under_way(self) -> list[RayCall]:
-        with self._lock:
-            return [call for sent in self._under_way for call in sent.calls]
+    def run_in_turn(self) -> SentCalls | None:
+        """Return what the actor should be running now."""
+        return self._line.run_in_turn()
+
+    def seconds_since_a_sign(self) -> float:
+        """Return how long ago it was last heard of."""
+        return self._line.seconds_since_a_sign()
 
     def help_to_end(self, task: RayTask, timeout_seconds: float | None) -> None:
         """Fetch status and answer together on the caller's thread: one wait instead of three."""
@@ -262,7 +218,9 @@ class RayWorker(WorkerHandle):
         except ray.exceptions.RayError:
             return  # whose failure it is, or that none came in time, is found on the usual way
         task.keep(value)
-        sent.settle(status)
+        self._completions.forget(sent)
+        if sent.settle(status) is not None:
+            self.wake()
 
     def withdraw(self, task: RayTask) -> bool:
         """Ask the actor to leave out a call that was sent."""
@@ -279,20 +237,19 @@ class RayWorker(WorkerHandle):
     def _died_error(self) -> WorkerError:
         return died_error(self.worker_id, self.incarnation, self._death or "died")
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether its runs take no longer than sending a call."""
+        return self._typical.is_quick
+
     def next_completion_number(self) -> int:
         """Return a number that grows with every task of the runtime that ends."""
         return next(self._completion_numbers)
 
     def describe(self) -> str:
         """Return what is known here of the worker."""
-        with self._lock:
-            under_way = [call.task.method for sent in self._under_way for call in sent.calls]
-            num_waiting = len(self._waiting)
-        state = "alive" if self._death is None else self._death
-        return (
-            f"worker {self.worker_id!r} (process {self.process_id} on node {self.node_id}, {state})"
-            f" has {len(under_way)} calls {sorted(set(under_way))}, {num_waiting} wait here"
-        )
+        where = f"process {self.process_id} on node {self.node_id}, {self._death or 'alive'}"
+        return f"worker {self.worker_id!r} ({where}) has {self._line.described()}"
 
     def activity(self) -> str:
         """Ask the worker what it is doing; an answer is waited for one second."""

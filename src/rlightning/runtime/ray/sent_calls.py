@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -21,13 +20,11 @@ class SentCalls:
     Attributes:
         calls: In the order of their answers.
         reference: Of the status.
-        status: Will hold the status, or Ray's error.
     """
 
-    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "reference", "status")
+    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "reference")
 
     reference: ray.ObjectRef[Any]
-    status: Future[Any]
 
     def __init__(self, worker: RayWorker, calls: Sequence[RayCall]) -> None:
         self._worker = worker
@@ -40,18 +37,21 @@ class SentCalls:
         """Whether this is a run of a gathered method."""
         return self.calls[0].rule is not None
 
-    def settle(self, status: bytes | None = None) -> None:
-        """End the tasks by what the status says; only the first to come does it.
+    def __str__(self) -> str:
+        return f"{self.calls[0].task.method}()"
 
-        Args:
-            status: If it has been fetched; otherwise `self.status` has ended.
+    def settle(self, status: bytes | BaseException) -> Callable[[], object] | None:
+        """End the tasks by what the actor or Ray says; only the first to come does it.
+
+        Returns:
+            What sends the calls that have waited for this run to end.
         """
         with self._lock:
             if self._is_settled:
-                return
+                return None
             self._is_settled = True
-        error = None if status is not None else self.status.exception()
-        if error is None:
-            self._worker.answered(self, status or self.status.result())
+        if isinstance(status, BaseException):
+            self._worker.unanswered(self, status)
         else:
-            self._worker.unanswered(self, error)
+            self._worker.answered(self, status)
+        return self._worker.wake

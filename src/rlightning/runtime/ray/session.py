@@ -43,7 +43,7 @@ class RaySettings:
     namespace: str | None = None
     num_cpus: int | None = None
     object_store_bytes: int = 200 * MIB
-    start_timeout_seconds: float = 30.0
+    start_timeout_seconds: float = 120.0
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
 
 

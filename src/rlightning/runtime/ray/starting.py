@@ -12,7 +12,7 @@ from rlightning.errors import TaskTimeoutError, WorkerError
 from rlightning.runtime.base import WorkerSpec
 from rlightning.runtime.ray.failure import Failure
 from rlightning.runtime.ray.host import CONCURRENCY_GROUPS, Arrival, HostActor
-from rlightning.runtime.ray.placing import actor_options, check_can_ever_run, never_arrived
+from rlightning.runtime.ray.placing import actor_options, never_arrived
 from rlightning.runtime.ray.ray_failures import translated
 from rlightning.runtime.ray.versions import mismatch, versions_here
 from rlightning.runtime.worker_object import CREATION
@@ -35,12 +35,7 @@ class Start:
     worker: RayWorker
 
     def __init__(self, spec: WorkerSpec, incarnation: int, namespace: str) -> None:
-        """Ask Ray for the actor.
-
-        Raises:
-            WorkerError: If no node could ever take it.
-        """
-        check_can_ever_run(spec)
+        """Ask Ray for the actor."""
         self.spec = spec
         self._where = f"#{incarnation} on node {spec.node_id or 'any'}"
         host: Any = ray.remote(**_ACTOR_CLASS_OPTIONS)(HostActor)
@@ -89,14 +84,18 @@ class Start:
         """Have the object made."""
         self._created = self.actor.create.remote(self.spec.factory)
 
-    def finish(self) -> None:
+    def finish(self, least_seconds: float) -> None:
         """Wait until the object is made.
+
+        Args:
+            least_seconds: Given to it in any case: a new process first imports what it needs.
 
         Raises:
             BaseException: What the factory raised.
-            TaskTimeoutError: If it takes longer than the limit of a call.
+            TaskTimeoutError: If it takes longer than that and than the limit of a call.
         """
-        seconds = self.spec.call_timeout_seconds
+        limit = self.spec.call_timeout_seconds
+        seconds = None if limit is None else max(limit, least_seconds)
         try:
             made = ray.get(self._created, timeout=seconds)
         except ray.exceptions.GetTimeoutError as error:
