@@ -15,6 +15,7 @@ import ray
 
 from rlightning.errors import TaskCancelledError
 from rlightning.runtime.gathered import gather_rules_of, gathered_answers
+from rlightning.runtime.place import settle
 from rlightning.runtime.ray.failure import Failure, failure_of
 from rlightning.runtime.ray.packing import packed, unpacked
 from rlightning.runtime.ray.versions import Versions, versions_here
@@ -74,6 +75,7 @@ class HostActor:
         """Return where this is and what is installed here."""
         here = ray.get_runtime_context()
         actor_id = here.get_actor_id() or ""
+        settle(here.get_node_id())
         return Arrival(actor_id, here.get_node_id(), os.getpid(), versions_here())
 
     def create(self, factory: Callable[[], object]) -> dict[str, Any] | Failure:
