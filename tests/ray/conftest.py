@@ -17,6 +17,7 @@ SECONDS_OF_A_TEST = 300
 STORE_BYTES = 100 * 2**20
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark everything here: it can be left out by name, and one process runs all of it."""
     for item in items:
