@@ -128,7 +128,7 @@ def test_without_a_good_checkpoint_a_run_has_to_start_anew(
 def test_a_checkpoint_of_something_else_is_refused(
     refused: Callable[..., Any], tiny_run: Path
 ) -> None:
-    torch.save({"format_version": 1, "payload": {"weights": 1}}, _newest(tiny_run))
+    torch.save({"format_version": 2, "payload": {"weights": 1}}, _newest(tiny_run))
     failure = refused("resume", "latest")
     assert failure.code == 3
     assert "got none of kinds, learner, environments, progress" in failure.message

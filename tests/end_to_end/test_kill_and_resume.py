@@ -124,7 +124,7 @@ def test_a_second_process_is_refused_and_a_run_without_checkpoint_says_so(
         (
             EnvWorker,
             "restore",
-            ["state['environments']['env-0']", "state['environments']['env-1']"],
+            ["['workers']['env-0']['seeds']", "['workers']['env-1']['noise']"],
         ),
         (TrainingProgress, "load_state_dict", ["['env_steps']", "['seconds']"]),
         (Recorder, "restore", ["state['recorder']"]),
@@ -148,7 +148,7 @@ def test_a_checkpoint_of_a_new_run_is_found_to_show_nothing(killed: KilledRun) -
         progress = TrainingProgress(config.engine.total_env_steps)
         new = RunState(*parts, progress, Recorder(())).capture()
     faults = restored_state_faults(config, new)
-    assert len(faults) == 9
+    assert len(faults) == 9, faults
     assert all(fault.startswith("as in a new run, which shows nothing") for fault in faults)
 
 

@@ -147,7 +147,7 @@ def test_a_replica_joins_with_the_newest_weights_and_leaves_while_training_runs(
     changes: list[str] = []
     versions: list[tuple[str, int, int]] = []
     with training(*settings, "engine.total_env_steps=2560") as run:
-        scaling, policies = run.assembly.scaling, run.assembly.policies
+        scaling, policies = run.assembly.scaling.replicas, run.assembly.policies
         (kind,) = policies.pools
         joined, is_time = threading.Event(), threading.Event()
 

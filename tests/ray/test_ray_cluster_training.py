@@ -46,6 +46,53 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
+REPORTING_PROGRAM = """
+import json
+import sys
+from rlightning import train
+from rlightning.engine.hooks import Hook
+
+class Asking(Hook):
+    def __init__(self, scaling):
+        self.scaling = scaling
+
+    def run_ended(self):
+        answered = self.scaling.replicas.answered()
+        print(json.dumps({
+            "homes": self.scaling.environments.node_ids(),
+            "answers": [[own.node_id, dict(own.counts)] for own in answered.values()],
+        }))
+
+train(sys.argv[1], sys.argv[2:], create_hook=Asking)
+"""
+
+
+@pytest.mark.timeout(400)
+def test_replicas_themselves_report_that_they_answered_their_own_node_only(
+    address: str, tmp_path: Path
+) -> None:
+    """Asked after the run: who answered whom, and where each process finds itself to be."""
+    quick = ["engine.evaluation_interval=0", "engine.final_evaluation_episodes=0"]
+    where = [f"cluster.address={address}", f"logging.folder={tmp_path}"]
+    command = [sys.executable, "-c", REPORTING_PROGRAM, *SETTINGS, *quick, *where]
+    trained = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert trained.returncode == 0, trained.stderr
+    told = json.loads(trained.stdout.splitlines()[-1])
+    assert len({node_id for node_id, _ in told["answers"]}) == 3
+    at_home = [
+        (told["homes"][env_id] == node_id, count)
+        for node_id, counts in told["answers"]
+        for env_id, count in counts.items()
+    ]
+    (metrics,) = tmp_path.glob("*/metrics.jsonl")
+    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    num_counted = sum(
+        number for row in rows for name, number in row.items() if name.startswith("node_requests/")
+    )
+    assert sum(count for _, count in at_home) == num_counted > 0
+    assert all(is_home for is_home, _ in at_home)
+
+
 def node_pairs(row: dict[str, Any]) -> list[list[str]]:
     return [name.split("/")[1:] for name in row if name.startswith("node_requests/")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,18 +17,32 @@ pytest.importorskip("ray")
 from rlightning.errors import WorkerError
 from rlightning.testing.ray_leftovers import RayLeftovers
 
-SECONDS_TO_START = 60.0
-SECONDS_TO_END = 30.0
+SECONDS_TO_START = 120.0
+SECONDS_TO_END = 60.0
 
 PROGRAM = """
 import sys
-from rlightning import train
-train(
+import ray
+from rlightning import evaluate, train
+
+connect = ray.init
+
+def say_and_connect(**arguments):
+    print("connecting", flush=True)
+    return connect(**arguments)
+
+ray.init = say_and_connect
+result = train(
     "cartpole-ppo",
     ["cluster.backend=ray", "logging.live=lines", "logging.folder=" + sys.argv[1],
      "engine.total_env_steps=" + sys.argv[2], "engine.final_evaluation_episodes=0", *sys.argv[3:]],
 )
+if "evaluate" in sys.argv[1]:
+    print("returned", evaluate(result.run_folder, episodes=2).mean_return)
 """
+
+SMALL = ["env.num_workers=1", "env.num_envs=2", "policy.num_eval_policies=1"]
+SMALL += ["engine.rollout_length=64", "algorithm.minibatch_size=64"]
 
 FAILING_PROGRAM = """
 from rlightning.runtime.ray.ray_runtime import RayRuntime
@@ -70,6 +85,38 @@ def test_B46_a_training_ends_with_its_last_step_and_leaves_no_process(tmp_path: 
     with start(PROGRAM, str(tmp_path), "600") as process:
         output, _ = process.communicate(timeout=SECONDS_TO_START + SECONDS_TO_END)
     assert process.returncode == 0, output
+
+
+def test_one_ray_serves_a_training_and_all_its_evaluations(tmp_path: Path) -> None:
+    evaluations = ["engine.evaluation_interval=2", "engine.evaluation_episodes=1"]
+    evaluations += ["engine.final_evaluation_episodes=1", "engine.evaluation_num_envs=1"]
+    with start(PROGRAM, str(tmp_path), "256", *SMALL, *evaluations) as process:
+        output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
+    assert process.returncode == 0, output
+    assert output.count("connecting") == 1
+
+
+def test_a_later_evaluation_of_a_run_on_ray_leaves_nothing(tmp_path: Path) -> None:
+    with start(PROGRAM, str(tmp_path / "evaluate"), "128", *SMALL) as process:
+        output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
+    assert process.returncode == 0, output
+    assert "returned" in output
+    assert output.count("connecting") == 2
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2.0])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+def test_a_signal_while_ray_starts_leaves_nothing(
+    tmp_path: Path, number: int, code: int, seconds: float
+) -> None:
+    with start(PROGRAM, str(tmp_path), "10_000_000") as process:
+        read_until(process, "connecting")
+        time.sleep(seconds)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=SECONDS_TO_END)
+    assert process.returncode in (code, -number), output
+    assert "Traceback" not in output or "KeyboardInterrupt" in output
+    assert list(tmp_path.iterdir()) == [], "a run that never began leaves no folder"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -27,7 +27,6 @@ class Learner:
     def __init__(self, factories: Mapping[str, Callable[[], Algorithm]]) -> None:
         self._algorithms = {kind: create() for kind, create in factories.items()}
         self._publishers = {kind: Publisher() for kind in factories}
-        self._published: dict[str, WeightsSnapshot] = {}
 
     def update(self, progress: float, kinds: Sequence[str], *fragments: Fragment) -> UpdateReport:
         """Update the algorithm of each kind with its fragments.
@@ -53,13 +52,7 @@ class Learner:
 
     def publish(self, kind: str) -> WeightsSnapshot:
         """Make the present weights of one kind a new version."""
-        snapshot = self._publishers[kind].publish(self._algorithms[kind].policy)
-        self._published[kind] = snapshot
-        return snapshot
-
-    def published(self, kind: str) -> WeightsSnapshot:
-        """Return what was published last; before that, publish."""
-        return self._published.get(kind) or self.publish(kind)
+        return self._publishers[kind].publish(self._algorithms[kind].policy)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that a resumed run needs, as tensors and plain values."""
@@ -79,7 +72,6 @@ class Learner:
             algorithm.load_state_dict(state[kind]["algorithm"])
             algorithm.start_new_episodes()
             self._publishers[kind] = Publisher(int(state[kind]["next_version"]))
-        self._published.clear()
 
 
 def _copied(policy: Policy) -> dict[str, Tensor]:

@@ -57,7 +57,7 @@ class RolloutBatch:
         valid = [fragment.valid for fragment in fragments]
 
         def rows(arrays: Sequence[Array]) -> Tensor:
-            return torch.from_numpy(_valid_rows(arrays, valid)).to(device)
+            return torch.from_numpy(_writable(_valid_rows(arrays, valid))).to(device)
 
         self.rows = Minibatch(
             observation=rows([fragment.observation for fragment in fragments]),
@@ -105,3 +105,8 @@ def _valid_rows(arrays: Sequence[Array], valid: Sequence[Array]) -> Array:
         for array, mask in zip(arrays, valid, strict=True)
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _writable(array: Array) -> Array:
+    """Return an array that torch may share: one that came from shared memory is copied."""
+    return array if array.flags.writeable else np.array(array)

@@ -18,25 +18,25 @@ from rlightning.config.env_config import EnvConfig
 from rlightning.config.run_config import RunConfig
 from rlightning.dispatch.ledger import Ledger
 from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.engine.cluster_nodes import find_nodes
+from rlightning.engine.environment_scaling import EnvironmentParts, EnvironmentScaling
 from rlightning.engine.placed_runtime import PlacedRuntime
 from rlightning.engine.restart_budget import RestartBudget
 from rlightning.engine.router_choice import router_factory
 from rlightning.engine.run_placement import (
     Relocation,
     create_manager,
+    living_nodes,
     num_cpus_asked,
     placement_request,
 )
 from rlightning.engine.runtime_choice import create_runtime
-from rlightning.engine.scaling import ReplicaScaling
+from rlightning.engine.scaling import ReplicaScaling, Scaling
 from rlightning.engine.supervisor import Staff, Supervisor
 from rlightning.engine.wait_limits import WaitLimits
 from rlightning.env.group import EnvGroup
 from rlightning.env.space_kind import SpaceKind
 from rlightning.env_id import worker_index_of
 from rlightning.errors import RLightningError
-from rlightning.placement.node import Node
 from rlightning.placement.resource_manager import GlobalResourceManager
 from rlightning.policy.actor_critic import create_actor_critic
 from rlightning.policy.base import Policy
@@ -63,7 +63,7 @@ class Assembly:
         policies: All replicas and the learner.
         ledger: What is in flight.
         manager: Knows where everything lives.
-        scaling: Adds replicas and takes them out.
+        scaling: Adds workers and takes them out.
     """
 
     runtime: Runtime
@@ -71,7 +71,7 @@ class Assembly:
     policies: PolicyGroup
     ledger: Ledger
     manager: GlobalResourceManager
-    scaling: ReplicaScaling
+    scaling: Scaling
 
     def __enter__(self) -> Self:
         return self
@@ -155,14 +155,7 @@ def _assembled(
     parts = _Parts(config, plan, runtime, manager, environments, ledger, waits)
     try:
         policies = _create_policies(parts)
-        scaling = ReplicaScaling(
-            runtime,
-            manager,
-            policies,
-            partial(_replica_spec, parts),
-            parts.replica_specs,
-            partial(_living_nodes, config, manager),
-        )
+        scaling = _create_scaling(parts, policies)
         return Assembly(runtime, environments, policies, ledger, manager, scaling)
     except BaseException:
         with suppress(RLightningError):
@@ -170,8 +163,14 @@ def _assembled(
         raise
 
 
-def _living_nodes(config: RunConfig, manager: GlobalResourceManager) -> tuple[Node, ...]:
-    return find_nodes(config.cluster, manager.request).nodes
+def _create_scaling(parts: _Parts, policies: PolicyGroup) -> Scaling:
+    runtime, manager = parts.runtime, parts.manager
+    nodes = partial(living_nodes, parts.config.cluster, manager)
+    create_spec = partial(_replica_spec, parts)
+    return Scaling(
+        ReplicaScaling(runtime, manager, policies, create_spec, parts.replica_specs, nodes),
+        EnvironmentScaling(EnvironmentParts(runtime, manager, parts.environments, policies, nodes)),
+    )
 
 
 def _create_policies(parts: _Parts) -> PolicyGroup:
@@ -227,7 +226,7 @@ def _create_traffic(parts: _Parts) -> Traffic:
 
 def create_supervisor(config: RunConfig, assembly: Assembly) -> Supervisor:
     """Return what brings the workers of a run back when they die."""
-    scaling = assembly.scaling
+    scaling = assembly.scaling.replicas
     relocation = Relocation(assembly.manager, assembly.policies, scaling.living_nodes)
     cluster = config.cluster
     staff = Staff(

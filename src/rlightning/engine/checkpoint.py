@@ -21,7 +21,7 @@ from rlightning.engine.checkpoint_content import check_payload, read_checked
 from rlightning.engine.checkpoint_name import CheckpointEntry, checkpoint_name, list_checkpoints
 from rlightning.errors import CheckpointError
 
-CHECKPOINT_FORMAT_VERSION = 1
+CHECKPOINT_FORMAT_VERSION = 2
 
 
 class CheckpointStore:

@@ -36,8 +36,8 @@ class IterationSummary:
         self._fault_counts = fault_counts
         self._busy_before: dict[str, float] = {}
         self._waited_before: dict[str, float] = {}
-        several = len(policies.pools) > 1
-        self._names = environments.environment_names() if several else {}
+        self._has_several_kinds = len(policies.pools) > 1
+        self._names: dict[str, str] = {}
 
     def report(self, update: UpdateReport, seconds: float) -> IterationReport:
         """Return the report of the iteration that has just ended.
@@ -59,10 +59,16 @@ class IterationSummary:
             tasks=self._policies.take_task_counts(),
             queue_wait_seconds=self._queue_waits(),
             policy_version=self._policies.policy_version,
-            environments=self._names,
+            environments=self._environment_names(),
             faults=self._fault_counts(),
             traffic=self._policies.take_traffic(),
         )
+
+    def _environment_names(self) -> dict[str, str]:
+        """Return what everybody hosts who ever took part; nothing where all host the same."""
+        if self._has_several_kinds:
+            self._names |= self._environments.environment_names()
+        return dict(self._names)
 
     def _time_shares(self, seconds: float) -> dict[str, float]:
         """Return seconds by phase; workers that are busy at the same time share the time."""

@@ -95,6 +95,18 @@ def create_manager(
     )
 
 
+def living_nodes(cluster: ClusterConfig, manager: GlobalResourceManager) -> tuple[Node, ...]:
+    """Return the nodes that are alive, with all that the run may use on them.
+
+    Workers of one process take turns, so that there is always room for one more.
+    """
+    nodes = find_nodes(cluster, manager.request).nodes
+    if cluster.backend != "in_process":
+        return nodes
+    one_more = sum(demand.cpus for demand in manager.request.demands.values())
+    return tuple(replace(node, cpus=node.cpus + one_more) for node in nodes)
+
+
 class Relocation:
     """Finds nodes for workers that are restarted, and tells the routers of it.
 

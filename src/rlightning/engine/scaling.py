@@ -1,12 +1,14 @@
-"""More or fewer replicas while a run goes on."""
+"""More or fewer workers while a run goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 
+from rlightning.engine.environment_scaling import EnvironmentScaling
 from rlightning.placement.node import Node
 from rlightning.placement.resource_manager import GlobalResourceManager
+from rlightning.policy.answered import AnsweredRequests
 from rlightning.policy.group import PolicyGroup
 from rlightning.runtime.base import Runtime, WorkerSpec
 
@@ -30,6 +32,16 @@ class ReplicaScaling:
     create_spec: Callable[[str, str], WorkerSpec]
     replica_specs: MutableMapping[str, WorkerSpec]
     living_nodes: Callable[[], Sequence[Node]]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of environments, each with replicas of its own."""
+        return tuple(self.policies.pools)
+
+    def answered(self) -> dict[str, AnsweredRequests]:
+        """Ask the living replicas what they have answered, of whom, and where they live."""
+        tasks = {each.worker_id: each.call("answered") for each in self.policies.handles()}
+        return {replica_id: task.result() for replica_id, task in tasks.items()}
 
     def add(self, kind: str) -> str:
         """Start one more replica of a kind, where the plan has room; return its id.
@@ -69,3 +81,16 @@ class ReplicaScaling:
         self.policies.remove(replica_id, drain_seconds=drain_seconds)
         self.replica_specs.pop(replica_id, None)
         self.manager.forget(replica_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Adds and removes workers of a run that goes on.
+
+    Attributes:
+        replicas: Adds and removes eval policies.
+        environments: Adds and removes environment workers.
+    """
+
+    replicas: ReplicaScaling
+    environments: EnvironmentScaling

@@ -20,7 +20,7 @@ from rlightning.engine.name_check import check_names
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_lock import RunLock
 from rlightning.engine.run_reference import DEFAULT_ROOT, RunReference, find_run
-from rlightning.engine.training_run import RunResult, TrainingRun
+from rlightning.engine.training_run import CreateHook, RunResult, TrainingRun
 from rlightning.engine.video import record_videos
 
 __all__ = ["EvaluationResult", "RunResult", "evaluate", "load_policy", "resume", "train"]
@@ -33,6 +33,7 @@ def train(
     overrides: Overrides = (),
     *,
     console: Console | None = None,
+    create_hook: CreateHook | None = None,
 ) -> RunResult:
     """Train a policy in a new run folder, then evaluate its final weights.
 
@@ -40,6 +41,8 @@ def train(
         config: A preset's name, the path of a YAML file, a mapping, or a whole configuration.
         overrides: ``["engine.total_env_steps=50_000"]``, or a mapping with such keys.
         console: Where progress is shown; `logging.live` says how.
+        create_hook: Given what adds and removes workers while the run goes on; returns a hook
+            that is told of every iteration.
 
     Raises:
         ConfigError: If the configuration is wrong; the message lists every fault.
@@ -53,7 +56,8 @@ def train(
     with RunLock(folder.path):
         try:
             folder.write_config(config_yaml(resolved))
-            return TrainingRun(resolved, folder, _screen(resolved, console)).execute()
+            screen = _screen(resolved, console)
+            return TrainingRun(resolved, folder, screen, create_hook=create_hook).execute()
         except BaseException:
             _remove_if_nothing_happened(folder)
             raise
@@ -65,6 +69,7 @@ def resume(
     *,
     root: str | Path = DEFAULT_ROOT,
     console: Console | None = None,
+    create_hook: CreateHook | None = None,
 ) -> RunResult:
     """Go on with a run from a checkpoint, in the same folder.
 
@@ -76,6 +81,7 @@ def resume(
         overrides: Settings that change, for example more steps.
         root: Folder of all runs.
         console: Where progress is shown.
+        create_hook: As for `train`.
 
     Raises:
         RunFolderError: If there is no such run, or somebody is training it.
@@ -87,7 +93,7 @@ def resume(
         check_names(config)
         checkpoint = reference.load_checkpoint()
         screen = _screen(config, console)
-        return TrainingRun(config, reference.folder, screen, checkpoint).execute()
+        return TrainingRun(config, reference.folder, screen, checkpoint, create_hook).execute()
 
 
 def evaluate(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 
@@ -18,7 +19,7 @@ from rlightning.engine.checkpoint_hook import CheckpointHook
 from rlightning.engine.evaluation import evaluate_weights, evaluation_seed
 from rlightning.engine.evaluation_engine import EvaluationResult
 from rlightning.engine.evaluation_hook import EvaluationHook
-from rlightning.engine.hooks import HookChain
+from rlightning.engine.hooks import Hook, HookChain
 from rlightning.engine.iteration_summary import IterationSummary
 from rlightning.engine.kept_checkpoint import advice_to_go_on, notes_kept_checkpoint
 from rlightning.engine.outputs import create_recorder
@@ -26,11 +27,16 @@ from rlightning.engine.progress import TrainingProgress
 from rlightning.engine.recording_hook import RecordingHook
 from rlightning.engine.rewind import rewind
 from rlightning.engine.run_folder import RunFolder
+from rlightning.engine.run_placement import num_cpus_asked, placement_request
 from rlightning.engine.run_state import RunState
+from rlightning.engine.runtime_choice import cluster_session
+from rlightning.engine.scaling import Scaling
 from rlightning.engine.stop_request import StopRequest
 from rlightning.engine.stored_evaluation import StoredEvaluation
 from rlightning.engine.sync_engine import SyncRLEngine
-from rlightning.metrics.recorder import Recorder
+
+CreateHook: TypeAlias = Callable[[Scaling], Hook]
+"""Makes a hook of the user's from what adds and removes workers while the run goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class TrainingRun:
         folder: Where it writes.
         console: Where progress is shown.
         checkpoint: State to go on from.
+        create_hook: Makes a hook that may add and remove workers; it is told after the others.
     """
 
     def __init__(
@@ -68,20 +75,26 @@ class TrainingRun:
         folder: RunFolder,
         console: Console,
         checkpoint: Mapping[str, Any] | None = None,
+        create_hook: CreateHook | None = None,
     ) -> None:
         self._config = config
         self._folder = folder
         self._console = console
         self._checkpoint = checkpoint
+        self._create_hook = create_hook
         self._progress = TrainingProgress(config.engine.total_env_steps)
         env_steps = None if checkpoint is None else int(checkpoint["progress"]["env_steps"])
         self._recorder = create_recorder(config, folder, console, env_steps)
 
     def execute(self) -> RunResult:
-        """Train to the end, or until somebody asks to stop."""
-        with assemble(self._config, self._plan()) as assembly:
-            was_interrupted, state = self._train(assembly)
-        evaluation = None if was_interrupted else self._evaluate_finally(state)
+        """Train to the end, or until somebody asks to stop.
+
+        A cluster is joined, or started, once for the training and all its evaluations.
+        """
+        with self._cluster_session():
+            with assemble(self._config, self._plan()) as assembly:
+                was_interrupted, state = self._train(assembly)
+            evaluation = None if was_interrupted else self._evaluate_finally(state)
         return RunResult(
             self._folder.path,
             self._progress.env_steps,
@@ -89,6 +102,13 @@ class TrainingRun:
             was_interrupted,
             evaluation,
         )
+
+    def _cluster_session(self) -> AbstractContextManager[None]:
+        config = self._config
+        request = placement_request(
+            config.cluster, config.env_configs, config.policy.num_eval_policies
+        )
+        return cluster_session(config.cluster, num_cpus_asked(request))
 
     def _plan(self) -> AssemblyPlan:
         return AssemblyPlan(
@@ -106,7 +126,7 @@ class TrainingRun:
         supervisor = create_supervisor(self._config, assembly)
         counts = supervisor.fault_counts
         summary = IterationSummary(environments, policies, self._progress, counts)
-        hooks = self._hooks(state, self._recorder)
+        hooks = self._hooks(state, assembly.scaling)
         engine = SyncRLEngine(
             environments, policies, self._progress, summary, hooks, supervisor.restart_lost
         )
@@ -123,20 +143,22 @@ class TrainingRun:
         rewind(self._folder, progress.iteration, keep_evaluation=progress.is_complete)
         self._folder.write_config(config_yaml(self._config))
 
-    def _hooks(self, state: RunState, recorder: Recorder) -> HookChain:
+    def _hooks(self, state: RunState, scaling: Scaling) -> HookChain:
         settings = self._config.engine
-        recording = RecordingHook(recorder)
+        recording = RecordingHook(self._recorder)
         store = CheckpointStore(self._folder.checkpoints_path, settings.keep_checkpoints)
         evaluate = partial(self._evaluate, state, settings.evaluation_episodes)
-        return HookChain(
-            (
-                EvaluationHook(settings.evaluation_interval, evaluate),
-                recording,
-                CheckpointHook(
-                    store, settings.checkpoint_interval, state.capture, lambda: recording.score
-                ),
-            )
+        checkpoints = CheckpointHook(
+            store, settings.checkpoint_interval, state.capture, lambda: recording.score
         )
+        hooks: list[Hook] = [
+            EvaluationHook(settings.evaluation_interval, evaluate),
+            recording,
+            checkpoints,
+        ]
+        if self._create_hook is not None:
+            hooks.append(self._create_hook(scaling))
+        return HookChain(hooks)
 
     def _evaluate(self, state: RunState, num_episodes: int) -> EvaluationResult:
         return evaluate_weights(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rlightning.env.member import EnvMember
 from rlightning.env.turns import Turns
@@ -33,18 +33,18 @@ class Attendance:
     Attributes:
         losses: Errors by which a worker is lost, because somebody brings it back. Without that,
             none: a death is an error like others.
-        members: All workers by id.
+        members: All workers by id. The mapping is replaced, not changed, by who comes or goes.
         lost: Those that are missing, by id.
     """
 
     def __init__(self, members: Iterable[EnvMember], turns: Turns) -> None:
         self.losses: tuple[type[WorkerError], ...] = ()
-        self.members = {member.env_id: member for member in members}
+        self.members: Mapping[str, EnvMember] = {member.env_id: member for member in members}
         self.lost: dict[str, LostWorker] = {}
         self._turns = turns
         self._steps = {env_id: _AnsweredSteps() for env_id in self.members}
-        self._handed_out: dict[str, _AnsweredSteps] = {}
-        self._dropped: list[tuple[str, _AnsweredSteps]] = []
+        self._handed_out: dict[str, tuple[EnvMember, _AnsweredSteps]] = {}
+        self._dropped: list[tuple[EnvMember, _AnsweredSteps]] = []
 
     def member(self, env_id: str) -> EnvMember:
         """Return one worker, missing or not.
@@ -64,6 +64,20 @@ class Attendance:
         """Return those that take part."""
         return [member for env_id, member in self.members.items() if env_id not in self.lost]
 
+    def join(self, member: EnvMember) -> None:
+        """Let a new worker take part."""
+        self._steps[member.env_id] = _AnsweredSteps()
+        self.members = {**self.members, member.env_id: member}
+
+    def leave(self, env_id: str) -> EnvMember:
+        """Let a worker go for good; steps of a fragment under collection are lost and counted."""
+        member = self.member(env_id)
+        if self.lost.pop(env_id, None) is None:
+            self._give_up_fragment(env_id)
+        self.members = {name: each for name, each in self.members.items() if name != env_id}
+        del self._steps[env_id]
+        return member
+
     def step_sent(self, env_id: str, task: Task[ObservationBatch]) -> None:
         """Note a step of the fragment under collection."""
         self._steps[env_id].sent(task)
@@ -79,8 +93,8 @@ class Attendance:
         that was under way when its worker was found dead counts once it has come.
         """
         counts: Counter[str] = Counter()
-        for env_id, steps in self._dropped:
-            counts[env_id] += steps.count() * self.members[env_id].config.num_envs
+        for member, steps in self._dropped:
+            counts[member.env_id] += steps.count() * member.config.num_envs
         return {env_id: count for env_id, count in counts.items() if count}
 
     def supervise(self, *, restarts_raising: bool) -> None:
@@ -108,19 +122,21 @@ class Attendance:
             return False
         return error.worker_id == env_id or isinstance(error, WorkerDiedError)
 
-    def has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
-        """Return whether a fragment came; False if the worker was lost before that.
+    def fragments_to_come(self, tasks: Mapping[str, Task[Fragment]]) -> list[Task[Fragment]]:
+        """Count every fragment as handed out, come what may: nobody brings workers back."""
+        for env_id in tasks:
+            self.fragment_ended(env_id)
+        return list(tasks.values())
 
-        Args:
-            env_id: Whose fragment.
-            task: Its task, which is done.
+    def fragments_of(self, tasks: Mapping[str, Task[Fragment]]) -> list[Task[Fragment]]:
+        """Return the tasks of those fragments that came, in order; all are done."""
+        return [task for env_id, task in tasks.items() if self._has_fragment(env_id, task)]
 
-        Raises:
-            BaseException: Any other error of the task.
-        """
+    def _has_fragment(self, env_id: str, task: Task[Fragment]) -> bool:
+        """Return whether a fragment came, False if its worker was lost; raise other errors."""
         error = task.error()
         if error is None:
-            self._handed_out[env_id] = self._steps[env_id]
+            self._handed_out[env_id] = (self.members[env_id], self._steps[env_id])
             self.fragment_ended(env_id)
             return True
         if not self.is_loss(env_id, error):
@@ -137,10 +153,10 @@ class Attendance:
         Returns:
             False if it tells of something else.
         """
-        steps = self._handed_out.pop(error.worker_id or "", None)
-        if steps is None or not self.is_supervised:
+        handed_out = self._handed_out.pop(error.worker_id or "", None)
+        if handed_out is None or not self.is_supervised:
             return False
-        self._dropped.append((str(error.worker_id), steps))
+        self._dropped.append(handed_out)
         return True
 
     def rejoin(self, env_id: str) -> None:
@@ -166,7 +182,10 @@ class Attendance:
     def _note(self, lost: LostWorker) -> None:
         env_id = lost.worker_id
         self.lost[env_id] = lost
-        self._dropped.append((env_id, self._steps[env_id]))
+        self._give_up_fragment(env_id)
+
+    def _give_up_fragment(self, env_id: str) -> None:
+        self._dropped.append((self.members[env_id], self._steps[env_id]))
         self.fragment_ended(env_id)
         self._turns.forget(env_id)
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from rlightning.config.env_config import EnvConfig
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.attendance import Attendance
+from rlightning.env.changes import Changes
 from rlightning.env.closing import close_workers
-from rlightning.env.identities import refuse_shared_ids
-from rlightning.env.member import EnvMember, WorkerFactory, create_members
+from rlightning.env.group_state import restore_workers, states_of_workers
+from rlightning.env.member import EnvMember, WorkerFactory
+from rlightning.env.roster import Roster
 from rlightning.env.space_kind import SpaceKind
+from rlightning.env.starting import introduce, introduce_newcomer, start_members
 from rlightning.env.turns import Turns
+from rlightning.env.waiting import wait_all
 from rlightning.env.worker import EnvWorker
-from rlightning.errors import (
-    CheckpointError,
-    ConfigError,
-    RLightningError,
-    WorkerDiedError,
-)
+from rlightning.errors import RLightningError, WorkerDiedError
 from rlightning.runtime.base import (
     DEFAULT_STOP_SECONDS,
     Runtime,
@@ -40,10 +39,10 @@ class EnvGroup:
     Used by one thread.
 
     Attributes:
-        env_ids: Ids of all workers, in order.
         rollout_length: Steps of a fragment.
         kinds: What differs for a policy, by kind name, in order of the first worker of each.
         newest: Task of the newest observations of each worker, taken or not.
+        roster: Numbers the workers, and those that are to be started and added.
     """
 
     def __init__(
@@ -70,63 +69,52 @@ class EnvGroup:
             ConfigError: If there is no configuration or the rollout length is below 1.
             EnvironmentFailedError: If an environment cannot be made, or two workers have one id.
         """
-        if not configs or rollout_length < 1:
-            raise ConfigError(
-                "expected at least one environment and a rollout length of at least 1, got "
-                f"{len(configs)} environments and length {rollout_length}; correct the run"
-            )
         self.rollout_length = rollout_length
         self._runtime = runtime
         self._submitter = submitter
-        self._members: dict[str, EnvMember] = {}
+        self.roster = Roster(configs, create_worker, rollout_length, seed)
         self._turns = Turns()
         self.newest: Mapping[str, Task[ObservationBatch]] = self._turns.newest
+        self._attendance = Attendance(self.roster.configured, self._turns)
+        self._changes = Changes(self._attendance, self._reset)
         try:
-            self._spawn_all(create_members(configs, create_worker, rollout_length, seed))
-            refuse_shared_ids(self._ask_all("identity"))
-            kinds = self._ask_all("kind")
+            start_members(runtime, self.roster.configured)
+            self.kinds: Mapping[str, SpaceKind] = introduce(submitter, self.roster.configured)
         except BaseException:
             with suppress(RLightningError):
                 self.close()
             raise
-        self.env_ids = tuple(self._members)
-        self._attendance = Attendance(self._members.values(), self._turns)
-        self._kind_of: dict[str, str] = {env_id: kind.name for env_id, kind in kinds.items()}
-        self.kinds: Mapping[str, SpaceKind] = {kind.name: kind for kind in kinds.values()}
 
-    def _spawn_all(self, members: Sequence[EnvMember]) -> None:
-        handles = self._runtime.spawn_all(member.first_spec for member in members)
-        for member, handle in zip(members, handles, strict=True):
-            member.handle = handle
-            self._members[member.env_id] = member
+    @property
+    def env_ids(self) -> tuple[str, ...]:
+        """Ids of all workers that take part or are missed, in order."""
+        return tuple(self._attendance.members)
 
     def sub_env_ids(self) -> list[str]:
         """Return the ids of all sub-environments, such as ``env-1/0``, in order."""
-        return [
-            f"{member.env_id}/{index}"
-            for member in self._members.values()
-            for index in range(member.config.num_envs)
-        ]
+        members = self._attendance.members.values()
+        return [f"{each.env_id}/{i}" for each in members for i in range(each.config.num_envs)]
 
     def kind_of(self, env_id: str) -> str:
         """Return the kind name of a worker."""
-        return self._kind_of[self._attendance.member(env_id).env_id]
+        return self._attendance.member(env_id).kind
 
     def environment_names(self) -> dict[str, str]:
         """Return what each worker hosts, such as ``CartPole-v1``, by worker id."""
-        return {member.env_id: member.config.id for member in self._members.values()}
+        return {member.env_id: member.config.id for member in self._attendance.members.values()}
 
     def handles(self) -> list[WorkerHandle]:
         """Return the handles of all workers, in order."""
-        return [member.handle for member in self._members.values()]
+        return [member.handle for member in self._attendance.members.values()]
 
     def wait_seconds(self) -> dict[str, float]:
         """Return how long calls waited for room, summed, by worker id."""
         waited = self._submitter.wait_seconds()
-        return {env_id: waited.get(env_id, 0.0) for env_id in self._members}
+        return {env_id: waited.get(env_id, 0.0) for env_id in self._attendance.members}
 
     def reset(self) -> None:
         """Start new episodes everywhere; unfinished fragments are dropped."""
+        self._changes.fragment_ended()
         for member in self._attendance.present():
             self._reset(member)
 
@@ -143,6 +131,7 @@ class EnvGroup:
         Raises:
             EnvironmentFailedError: If all were taken already: there would be nothing to receive.
         """
+        self._changes.round_begins()
         if self._attendance.lost and not self._turns.num_untaken:
             return iter(())
         return self._turns.take_each(self._attendance.lose)
@@ -189,14 +178,11 @@ class EnvGroup:
             )
             for member in self._attendance.present()
         }
+        self._changes.fragment_ended()
         if not self._attendance.is_supervised:
-            return list(tasks.values())
-        pending = [task for task in tasks.values() if not task.is_done()]
-        while pending:
-            _, pending = self._runtime.wait_any(pending, self._submitter.timeout_seconds)
-        return [
-            task for env_id, task in tasks.items() if self._attendance.has_fragment(env_id, task)
-        ]
+            return self._attendance.fragments_to_come(tasks)
+        wait_all(self._runtime, tasks.values(), self._submitter.timeout_seconds)
+        return self._attendance.fragments_of(tasks)
 
     def give_up_fragment(self, error: WorkerDiedError) -> bool:
         """Count the newest fragment of a worker as dropped, which is gone with its node.
@@ -216,6 +202,7 @@ class EnvGroup:
     def lost(self) -> list[LostWorker]:
         """Return the workers that died and did not rejoin, also those that nobody missed yet."""
         self._attendance.find_dead()
+        self._changes.let_dead_go()
         return list(self._attendance.lost.values())
 
     def has_present(self) -> bool:
@@ -233,6 +220,39 @@ class EnvGroup:
         self._attendance.rejoin(member.env_id)
         self._reset(member)
 
+    def add(self, member: EnvMember, handle: WorkerHandle) -> None:
+        """Let a new worker take part from the next fragment on. Thread-safe.
+
+        Args:
+            member: From `roster.new_member`.
+            handle: It was started with `member.first_spec`.
+
+        Raises:
+            EnvironmentFailedError: If it has another id, or other spaces than those of its block.
+        """
+        member.handle = handle
+        introduce_newcomer(self._submitter, member, self.roster.kind_of_block(member.block_index))
+        self._changes.join(member)
+
+    def on_left(self, told: Callable[[str], object]) -> None:
+        """Have `told(env_id)` called by each round of observations that lets a worker go."""
+        self._changes.on_left = told
+
+    def remove(self, env_id: str, *, drain_seconds: float = 60.0) -> None:
+        """Let a worker go when the fragment under collection is complete; return at once.
+
+        That fragment is used. If the time is over before, the worker goes at once, and its
+        answered steps count as dropped. Thread-safe.
+
+        Args:
+            env_id: Whom.
+            drain_seconds: Longest time for the fragment under collection.
+
+        Raises:
+            EnvironmentFailedError: If there is no such worker, or nobody would stay.
+        """
+        self._changes.leave(env_id, drain_seconds)
+
     def dropped_steps(self) -> dict[str, int]:
         """Return environment steps that were lost with fragments of workers that died.
 
@@ -241,38 +261,25 @@ class EnvGroup:
         return self._attendance.dropped_steps()
 
     def states(self) -> dict[str, Any]:
-        """Return the state of every worker's random generators, by worker id.
+        """Return the random generators of every worker, and how far workers were numbered.
 
-        Of one that is dead, under supervision, it is the state with which it will start anew.
+        Of one that is dead, under supervision, or configured and removed, it is the state with
+        which it will start anew.
         """
-        tasks = {
-            env_id: self._submitter.submit(member.handle, "state")
-            for env_id, member in self._members.items()
-        }
-        return {env_id: self._state(env_id, task) for env_id, task in tasks.items()}
-
-    def _state(self, env_id: str, task: Task[Any]) -> Any:
-        try:
-            return task.result()
-        except WorkerDiedError as error:
-            if not self._attendance.is_loss(env_id, error):
-                raise
-            return self._members[env_id].fresh_state()
+        return self.roster.state(states_of_workers(self._submitter, self._attendance))
 
     def restore(self, states: Mapping[str, Any]) -> None:
         """Take over states; `reset` must follow and starts new episodes.
 
+        The configured workers go on; one that had been removed starts anew with other random
+        numbers. Workers that had been added do not come back, and their numbers stay taken.
+
         Raises:
-            CheckpointError: If they belong to other workers or are damaged.
+            CheckpointError: If they belong to another number of workers or are damaged.
         """
-        if set(states) != set(self._members):
-            raise CheckpointError(
-                f"expected states of {', '.join(self._members)}, got {', '.join(states)}; "
-                "resume with as many environment workers as the run had"
-            )
+        self.roster.restore(states)
         self._turns.clear()
-        for env_id, member in self._members.items():
-            self._submitter.submit(member.handle, "restore", states[env_id]).result()
+        restore_workers(self._submitter, self.roster.configured, states["workers"])
 
     def close(self, timeout_seconds: float = DEFAULT_STOP_SECONDS) -> None:
         """Close all environments and stop their workers; a second call does nothing.
@@ -283,15 +290,9 @@ class EnvGroup:
         Raises:
             RLightningError: The first error, after all others were closed.
         """
-        close_workers(self.handles(), timeout_seconds)
+        started = [each.handle for each in self._attendance.members.values() if each.is_started]
+        close_workers([*started, *self._changes.joining_handles()], timeout_seconds)
 
     def __repr__(self) -> str:
         hosted = ", ".join(f"{env_id}: {name}" for env_id, name in self.environment_names().items())
         return f"<{type(self).__name__} {hosted}; {self._turns.num_untaken} observations not taken>"
-
-    def _ask_all(self, method: str) -> dict[str, Any]:
-        tasks = {
-            env_id: self._submitter.submit(member.handle, method)
-            for env_id, member in self._members.items()
-        }
-        return {env_id: task.result() for env_id, task in tasks.items()}

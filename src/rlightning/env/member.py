@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from rlightning.config.env_config import EnvConfig
 from rlightning.env.random_streams import RandomStreams
-from rlightning.env.worker import ENV_PREFIX
-from rlightning.env_id import EnvId, format_env_id
 from rlightning.runtime.base import WorkerHandle, WorkerSpec
 
 WorkerFactory: TypeAlias = Callable[..., object]
@@ -31,7 +29,9 @@ class EnvMember:
         worker_index: Number over all configurations.
         create: Makes a worker; its only argument is the incarnation, left out for the first.
         first_spec: What its first incarnation was started with.
+        block_index: Which of the configurations it hosts.
         incarnation: Which one lives, or is started now.
+        kind: Name of the kind of its spaces; empty until it was asked.
     """
 
     env_id: str
@@ -40,8 +40,15 @@ class EnvMember:
     worker_index: int
     create: WorkerFactory
     first_spec: WorkerSpec
+    block_index: int = 0
     incarnation: int = 1
+    kind: str = ""
     _handle: WorkerHandle | None = None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it was ever started."""
+        return self._handle is not None
 
     @property
     def handle(self) -> WorkerHandle:
@@ -61,18 +68,6 @@ class EnvMember:
 
     def fresh_state(self) -> dict[str, Any]:
         """Return the state of the generators with which the next incarnation would start."""
-        return RandomStreams(self.seed, self.worker_index, self.incarnation + 1).state()
-
-
-def create_members(
-    configs: Sequence[EnvConfig], create_worker: WorkerFactory, rollout_length: int, seed: int
-) -> list[EnvMember]:
-    """Return the members for all configurations, numbered across them; nothing is started."""
-    hosted = [config for config in configs for _ in range(config.num_workers)]
-    members = []
-    for index, config in enumerate(hosted):
-        env_id = format_env_id(EnvId(ENV_PREFIX, index))
-        factory = partial(create_worker, config, index, rollout_length, seed)
-        spec = WorkerSpec(env_id, factory, call_timeout_seconds=config.timeout_seconds)
-        members.append(EnvMember(env_id, config, seed, index, factory, spec))
-    return members
+        incarnation = self.incarnation + 1
+        streams = RandomStreams(self.seed, self.worker_index, incarnation)
+        return {**streams.state(), "incarnation": incarnation}

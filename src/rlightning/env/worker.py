@@ -25,6 +25,7 @@ from rlightning.errors import (
     ShapeError,
     SpaceError,
 )
+from rlightning.runtime.place import own_node_id
 from rlightning.types import ActionBatch, Array, FloatArray, Fragment, ObservationBatch
 
 ENV_PREFIX = "env"
@@ -97,6 +98,10 @@ class EnvWorker:
     def identity(self) -> str:
         """Return `env_id`, so that a group can check that no two workers share one."""
         return self.env_id
+
+    def node_id(self) -> str | None:
+        """Return where this worker lives, as its own process knows; None within one process."""
+        return own_node_id()
 
     def reset(self) -> ObservationBatch:
         """Start new episodes and a new fragment everywhere; what was unfinished is dropped.

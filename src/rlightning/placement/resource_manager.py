@@ -11,6 +11,7 @@ from rlightning.errors import PlacementError
 from rlightning.placement.merged_pools import choose_replicas
 from rlightning.placement.node import Node
 from rlightning.placement.plan import ComponentDistribution, NodePlan, PlacedWorker, Plan
+from rlightning.placement.pool_members import is_in, with_worker, without_worker
 from rlightning.placement.replanning import choose_place, free_on
 from rlightning.placement.request import PlacementRequest, Pool
 from rlightning.placement.worker_names import worker_name
@@ -175,19 +176,31 @@ class GlobalResourceManager:
         """
         with self._lock:
             used = [w.worker_id for w in self._placed.values() if w.component == "eval"]
-            eval_id = max(used, default=-1) + 1
-            pools = list(self.pools)
-            pool = pools[pool_number]
-            pools[pool_number] = Pool(pool.env_ids, (*pool.eval_ids, eval_id))
-            former, self._request = self._request, replace(self._request, pools=tuple(pools))
-            try:
-                placed = self._planned_anew(PlacedWorker("eval", eval_id, ""), nodes)
-            except PlacementError:
-                self._request = former
-                raise
-            name = worker_name("eval", eval_id)
-            self._placed[name] = placed
-            return name
+            return self._add(
+                PlacedWorker("eval", max(used, default=-1) + 1, ""), pool_number, nodes
+            )
+
+    def add_environment(self, worker_index: int, pool_number: int, nodes: Sequence[Node]) -> str:
+        """Plan one more environment worker, served by the replicas of a pool; return its name.
+
+        Raises:
+            PlacementError: If no node has room for it.
+        """
+        with self._lock:
+            return self._add(PlacedWorker("env", worker_index, ""), pool_number, nodes)
+
+    def _add(self, worker: PlacedWorker, pool_number: int, nodes: Sequence[Node]) -> str:
+        pools = list(self.pools)
+        pools[pool_number] = with_worker(pools[pool_number], worker)
+        former, self._request = self._request, replace(self._request, pools=tuple(pools))
+        try:
+            placed = self._planned_anew(worker, nodes)
+        except PlacementError:
+            self._request = former
+            raise
+        name = worker_name(worker.component, worker.worker_id)
+        self._placed[name] = placed
+        return name
 
     def forget(self, worker_id: str) -> None:
         """Hear that a worker is gone for good: what it had is free."""
@@ -195,7 +208,7 @@ class GlobalResourceManager:
             gone = self._placed.pop(worker_id, None)
             self._real.pop(worker_id, None)
             if gone is not None:
-                pools = tuple(_without(pool, gone) for pool in self.pools)
+                pools = tuple(without_worker(pool, gone) for pool in self.pools)
                 self._request = replace(self._request, pools=pools)
 
     def get_component_distribution(self, pool_number: int | None = None) -> ComponentDistribution:
@@ -242,7 +255,7 @@ class GlobalResourceManager:
         return choose_place(worker, neighbours, free, self._request)
 
     def _shares_pool(self, worker: PlacedWorker, other: PlacedWorker) -> bool:
-        return any(_is_in(pool, worker) and _is_in(pool, other) for pool in self.pools)
+        return any(is_in(pool, worker) and is_in(pool, other) for pool in self.pools)
 
     def _chosen_for(self, pool: Pool) -> list[PlacedWorker]:
         parts = [own for own in self.pools if set(own.env_ids) & set(pool.env_ids)]
@@ -273,18 +286,3 @@ class PoolResources:
 def rounded_down(amount: Fraction) -> float:
     """Return an amount in whole ten thousandths, never more than it was."""
     return float(amount // SMALLEST_SHARE * SMALLEST_SHARE)
-
-
-def _without(pool: Pool, gone: PlacedWorker) -> Pool:
-    if not _is_in(pool, gone):
-        return pool
-    left = {
-        "env": tuple(i for i in pool.env_ids if gone.component != "env" or i != gone.worker_id),
-        "eval": tuple(i for i in pool.eval_ids if gone.component != "eval" or i != gone.worker_id),
-    }
-    return Pool(left["env"], left["eval"])
-
-
-def _is_in(pool: Pool, worker: PlacedWorker) -> bool:
-    ids = {"env": pool.env_ids, "eval": pool.eval_ids}.get(worker.component, ())
-    return worker.worker_id in ids

@@ -14,6 +14,7 @@ from rlightning.metrics.node_traffic import NodePair, NodeTraffic
 from rlightning.policy.eval_policy import EvalPolicy
 from rlightning.policy.pool import PolicyPool
 from rlightning.policy.rounds import ask_one_by_one, ask_together
+from rlightning.policy.served import ServedEnvironments
 from rlightning.registry import did_you_mean
 from rlightning.runtime.base import Task, WorkerHandle
 from rlightning.runtime.lost_worker import LostWorker
@@ -23,6 +24,9 @@ from rlightning.weights.snapshot import WeightsSnapshot
 
 class PolicyGroup:
     """One pool of replicas per kind of environment, and one learner for all.
+
+    Attributes:
+        served: The environment workers that are answered; they may join and leave.
 
     Args:
         pools: Pool of each kind.
@@ -42,13 +46,13 @@ class PolicyGroup:
         update_timeout_seconds: float = 3600.0,
     ) -> None:
         self._pools = dict(pools)
-        self._kinds = dict(kinds)
-        self._pool_of_env = {env_id: self._pools[kind] for env_id, kind in kinds.items()}
+        self.served = ServedEnvironments(self._pools, kinds)
         self._learner = learner
         self._submitter = submitter
         self._update_timeout_seconds = update_timeout_seconds
         self._publish_timeout_seconds = update_timeout_seconds + submitter.timeout_seconds
         self._publishing = threading.Lock()
+        self._snapshots: dict[str, Task[WeightsSnapshot]] = {}
         self.policy_version = -1
 
     @property
@@ -65,17 +69,7 @@ class PolicyGroup:
             RoutingTimeoutError: If no replica becomes free in time.
             DispatchTimeoutError: If the chosen replica has no room in time.
         """
-        return self._pool_of(env_id).act(env_id, observation)
-
-    def _pool_of(self, env_id: str) -> PolicyPool:
-        pool = self._pool_of_env.get(env_id)
-        if pool is None:
-            raise RoutingValueError(
-                f"expected an environment worker of this group, got {env_id!r}"
-                f"{did_you_mean(env_id, self._pool_of_env)}; "
-                f"there are {', '.join(self._pool_of_env)}"
-            )
-        return pool
+        return self.served.pool_of(env_id).act(env_id, observation)
 
     def act_each(
         self, observations: Iterable[tuple[str, Task[ObservationBatch]]]
@@ -89,7 +83,7 @@ class PolicyGroup:
             RLightningError: As `act`.
         """
         is_worth_it = any(pool.can_hold_calls() for pool in self._pools.values())
-        return (ask_together if is_worth_it else ask_one_by_one)(observations, self._pool_of)
+        return (ask_together if is_worth_it else ask_one_by_one)(observations, self.served.pool_of)
 
     def update(self, fragments: Sequence[Task[Fragment]], progress: float) -> UpdateReport:
         """Train on fragments and wait for the end of it.
@@ -101,7 +95,7 @@ class PolicyGroup:
         Raises:
             WorkerLostError: If the learner has died.
         """
-        kinds = tuple(self._kinds[fragment.worker_id] for fragment in fragments)
+        kinds = tuple(self.served.kind_of(fragment.worker_id) for fragment in fragments)
         report: UpdateReport = self._ask_learner("update", progress, kinds, *fragments)
         return report
 
@@ -115,8 +109,15 @@ class PolicyGroup:
         """
         with self._publishing:
             for kind, pool in self._pools.items():
-                self._publish_to(pool, self._learner.call("publish", kind))
+                self._snapshots[kind] = self._learner.call("publish", kind)
+                self._publish_to(pool, self._snapshots[kind])
             return self.policy_version
+
+    def _published(self, kind: str) -> Task[WeightsSnapshot]:
+        """Return what was published last, which is not sent anew; before that, publish."""
+        if kind not in self._snapshots:
+            self._snapshots[kind] = self._learner.call("publish", kind)
+        return self._snapshots[kind]
 
     def _publish_to(self, pool: PolicyPool, snapshot: Task[WeightsSnapshot]) -> None:
         members = pool.membership.members()
@@ -143,8 +144,8 @@ class PolicyGroup:
         """
         pool = list(self._pools.values())[self.pool_number(kind)]
         with self._publishing:
-            snapshot = self._learner.call("published", kind)
-            task = handle.call("set_weights", snapshot)
+            self._refuse_without_learner()
+            task = handle.call("set_weights", self._published(kind))
             try:
                 version: int = task.result(self._publish_timeout_seconds)
             except WorkerDiedError as error:
@@ -246,6 +247,7 @@ class PolicyGroup:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Give the learner a state; the replicas get it with the next `publish`."""
         self._ask_learner("load_state_dict", state)
+        self._snapshots.clear()
 
     def lost(self) -> list[tuple[str, LostWorker]]:
         """Return the replicas that died and did not come back, each with the kind of its pool."""
@@ -272,6 +274,12 @@ class PolicyGroup:
         except WorkerDiedError as error:
             self._refuse_death_of_learner(error)
             raise
+
+    def _refuse_without_learner(self) -> None:
+        """Find a death before somebody trains in vain: what was published outlives the learner."""
+        if not self._learner.is_alive():
+            name = self._learner.worker_id
+            self._refuse_death_of_learner(WorkerDiedError(f"{name} has died", worker_id=name))
 
     def _refuse_death_of_learner(self, error: WorkerDiedError) -> None:
         """Turn the death of the learner into an error that says how to go on.

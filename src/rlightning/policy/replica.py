@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -9,10 +10,12 @@ import torch
 
 from rlightning.env.finite import is_finite
 from rlightning.errors import NotFiniteError
+from rlightning.policy.answered import AnsweredRequests
 from rlightning.policy.base import ActionOutput, Policy
 from rlightning.policy.device import resolve_device
 from rlightning.policy.request_rules import RequestRules
 from rlightning.runtime.gathered import gathered
+from rlightning.runtime.place import own_node_id
 from rlightning.types import ActionBatch, Array, ObservationBatch
 from rlightning.weights.receiver import Receiver
 from rlightning.weights.snapshot import WeightsSnapshot
@@ -50,6 +53,7 @@ class PolicyReplica:
         self._rules = RequestRules(self._policy.kind)
         self._receiver = Receiver(self._policy)
         self._version_seen_finite: int | None = None
+        self._answered: Counter[str] = Counter()
 
     @gathered(max_batch_calls=MAX_BATCH_CALLS)
     def act(self, requests: list[ObservationBatch]) -> list[ActionBatch | Exception]:
@@ -64,9 +68,12 @@ class PolicyReplica:
         """
         faults = [self._rules.fault_of(request) for request in requests]
         if not any(faults):
-            return self._answers(requests)
+            answers_of_all = self._answers(requests)
+            self._answered.update([request.env_id for request in requests])
+            return answers_of_all
         accepted = [request for request, fault in zip(requests, faults, strict=True) if not fault]
         answers = iter(self._answers(accepted) if accepted else ())
+        self._answered.update([request.env_id for request in accepted])
         return [fault or next(answers) for fault in faults]
 
     def set_weights(self, snapshot: WeightsSnapshot) -> int:
@@ -80,6 +87,10 @@ class PolicyReplica:
     def policy_version(self) -> int:
         """Return the version of the weights in use, -1 before the first."""
         return self._receiver.version
+
+    def answered(self) -> AnsweredRequests:
+        """Return where this replica lives and how many requests of whom it has answered."""
+        return AnsweredRequests(own_node_id(), dict(self._answered))
 
     def _answers(self, requests: list[ObservationBatch]) -> list[ActionBatch | Exception]:
         if len(requests) == 1:

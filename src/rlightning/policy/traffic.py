@@ -66,6 +66,10 @@ class Traffic:
         self._requests: dict[_Key, int] = {}
         self._unanswered: Counter[_Key] = Counter()
 
+    def join(self, env_id: str, size: RequestBytes) -> None:
+        """Count the requests of one more environment worker from now on."""
+        self._sizes = {**self._sizes, env_id: size}
+
     def sent(self, env_id: str, replica_node: str | None) -> None:
         """Count a request, with the answer that it will have."""
         key = (env_id, self._node_of(env_id), replica_node)

@@ -122,11 +122,7 @@ class FakeLearner:
     def publish(self, kind: str) -> WeightsSnapshot:
         """Return the next version, from 0."""
         self._versions[kind] = self._versions.get(kind, -1) + 1
-        return self.published(kind)
-
-    def published(self, kind: str) -> WeightsSnapshot:
-        """Return the version that was published last."""
-        return WeightsSnapshot(self._versions.get(kind, -1), MappingProxyType({}))
+        return WeightsSnapshot(self._versions[kind], MappingProxyType({}))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the versions."""

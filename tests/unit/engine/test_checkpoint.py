@@ -217,7 +217,7 @@ def test_another_format_version_is_refused_by_number(tmp_path):
     path = tmp_path / "iteration-00000001.pt"
     torch.save({"format_version": 99, "iteration": 1, "score": None, "payload": {}}, path)
 
-    with pytest.raises(CheckpointError, match="format version 1, got 99"):
+    with pytest.raises(CheckpointError, match="format version 2, got 99"):
         CheckpointStore(tmp_path).load(path)
 
 

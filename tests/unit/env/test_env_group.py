@@ -163,8 +163,8 @@ def test_newest_are_the_tasks_of_the_newest_observations(runtime) -> None:
 def test_states_come_back_to_the_same_workers(runtime) -> None:
     group, other = _group(runtime, COUNTING), None
     states = group.states()
-    assert list(states) == ["env-0", "env-1"]
-    assert states["env-0"] != states["env-1"]
+    assert list(states["workers"]) == ["env-0", "env-1"]
+    assert states["workers"]["env-0"] != states["workers"]["env-1"]
     group.reset()
     noise = [task.result(30.0).noise.tolist() for task in group.newest.values()]
     group.close()
@@ -180,9 +180,13 @@ def test_states_come_back_to_the_same_workers(runtime) -> None:
 
 
 def test_states_of_another_number_of_workers_are_refused(runtime) -> None:
+    with InProcessRuntime() as other_runtime:
+        one = _group(other_runtime, COUNTING.model_copy(update={"num_workers": 1}))
+        states = one.states()
+        one.close()
     group = _group(runtime, COUNTING)
     with pytest.raises(CheckpointError, match="expected states of env-0, env-1, got env-0; resum"):
-        group.restore({"env-0": group.states()["env-0"]})
+        group.restore(states)
     group.close()
 
 

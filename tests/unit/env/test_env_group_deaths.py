@@ -119,7 +119,7 @@ def test_with_all_workers_dead_there_is_nothing_to_take_and_that_is_no_mistake(g
 def test_a_dead_worker_has_the_state_with_which_its_next_incarnation_starts(runtime, group) -> None:
     kill(group, "env-1")
     states = group.states()
-    assert states["env-1"] == RandomStreams(7, 1, 2).state()
+    assert states["workers"]["env-1"] == {**RandomStreams(7, 1, 2).state(), "incarnation": 2}
     assert group.lost()
     restart(runtime, group, "env-1")
     group.restore(states)

@@ -261,3 +261,28 @@ def test_B68_every_replica_follows_the_learner_within_one_publication() -> None:
                     assert answer.value[0] == version
                     assert answer.policy_version == version
                 group.update([_fragment("env-0")], 0.0)
+
+
+def test_one_who_joins_late_gets_the_newest_weights_which_are_not_made_anew(bench) -> None:
+    bench.group.publish()
+    bench.group.publish()
+    late = FakeReplica("eval-7")
+    handle = bench.runtime.spawn(WorkerSpec("eval-7", lambda: late))
+    bench.group.add("boat", handle)
+    assert late.policy_version() == 1
+    assert bench.learner_handle.call("state_dict").result(WAIT_SECONDS) == {"boat": 1, "car": 1}
+
+
+def test_one_who_joins_before_anything_was_published_gets_the_first_version(bench) -> None:
+    late = FakeReplica("eval-7")
+    bench.group.add("boat", bench.runtime.spawn(WorkerSpec("eval-7", lambda: late)))
+    assert late.policy_version() == 0
+    assert bench.group.publish() == 1
+
+
+def test_after_a_restore_nobody_gets_weights_of_before(bench) -> None:
+    bench.group.publish()
+    bench.group.restore({"boat": 6, "car": 6})
+    late = FakeReplica("eval-7")
+    bench.group.add("boat", bench.runtime.spawn(WorkerSpec("eval-7", lambda: late)))
+    assert late.policy_version() == 7

@@ -11,6 +11,7 @@ import ray
 from rlightning.errors import TaskTimeoutError
 from rlightning.runtime.base import Task
 from rlightning.runtime.queued_task import QueuedTask, Sender, State
+from rlightning.runtime.ray.packing import unpacked
 
 if TYPE_CHECKING:
     from rlightning.runtime.ray.sent_calls import SentCalls
@@ -95,7 +96,7 @@ class RayTask(QueuedTask):
 
     def keep(self, value: Any) -> None:
         """Take the answer that was fetched along with the status."""
-        self._fetched = value
+        self._fetched = unpacked(value)
         self._has_fetched = True
 
     def _fetch(self, answer: ray.ObjectRef[Any], timeout_seconds: float | None) -> Any:

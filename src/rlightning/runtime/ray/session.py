@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
-import signal
 import socket
 import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import ray
 
 from rlightning.errors import WorkerError
+from rlightning.runtime.ray.connection import RayConnection
 
 MIB = 2**20
 
 SECONDS_TO_CONNECT = 5.0
+
+ADVICE_FOR_JOINING = (
+    "if it asks for a token, start this program with RAY_AUTH_MODE=token and the token of the "
+    "cluster in RAY_AUTH_TOKEN, or in ~/.ray/auth_token"
+)
+"""Ray itself does not always tell a missing token from a cluster that does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,7 @@ class _Present:
     """The Ray to which this process is connected, and how many use it."""
 
     num_users: int = 0
-    is_ours: bool = False
-    session_folder: Path | None = None
-    former_handler: Any = None
+    connection: RayConnection | None = None
 
 
 _present = _Present()
@@ -91,26 +93,21 @@ class RaySession:
                 return
             self._is_inside = False
             _present.num_users -= 1
-            if not _present.num_users and _present.is_ours:
-                _disconnect()
+            connection = _present.connection
+            if not _present.num_users and connection is not None:
+                _present.connection = None
+                connection.close()
 
 
 def _connect(settings: RaySettings, namespace: str) -> None:
     if settings.address is not None:
         _check_somebody_listens(settings.address)
-    is_main = threading.current_thread() is threading.main_thread()
-    former_handler = signal.getsignal(signal.SIGTERM) if is_main else None
+    connection = RayConnection(_arguments(settings, namespace), starts_ray=settings.address is None)
     try:
-        context = ray.init(**_arguments(settings, namespace))
-    except Exception as error:  # Ray raises a plain one if the machine is too busy to start it
-        _put_back(former_handler)
+        connection.open()
+    except Exception as error:  # Ray raises plain ones too, such as of a late raylet
         raise _not_connected(settings.address, error) from error
-    if former_handler != signal.SIG_DFL:
-        _put_back(former_handler)  # Ray installs one that ends the program
-    _present.is_ours = True
-    _present.former_handler = former_handler
-    folder = getattr(context, "address_info", {}).get("session_dir")
-    _present.session_folder = Path(folder) if folder and settings.address is None else None
+    _present.connection = connection
 
 
 def _check_somebody_listens(address: str) -> None:
@@ -128,9 +125,10 @@ def _not_connected(address: str | None, error: Exception) -> WorkerError:
     what = (
         "start Ray on this machine" if address is None else f"join the Ray cluster at {address!r}"
     )
+    token = f"; {ADVICE_FOR_JOINING}" if address is not None else ""
     return WorkerError(
         f"expected to {what}, got {type(error).__name__}: {error}; look whether it runs and "
-        "has the same versions of Ray and Python, or leave cluster.address out to start one"
+        f"has the same versions of Ray and Python, or leave cluster.address out to start one{token}"
     )
 
 
@@ -149,17 +147,3 @@ def _arguments(settings: RaySettings, namespace: str) -> dict[str, Any]:
         "object_store_memory": settings.object_store_bytes,
         "include_dashboard": False,
     }
-
-
-def _disconnect() -> None:
-    ray.shutdown()
-    _put_back(_present.former_handler)
-    if _present.session_folder is not None:
-        shutil.rmtree(_present.session_folder, ignore_errors=True)
-    _present.is_ours = False
-    _present.session_folder = None
-
-
-def _put_back(handler: Any) -> None:
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, handler)
