@@ -18,12 +18,11 @@ STORE_BYTES = 100 * 2**20
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark everything here: it can be left out by name, and one process runs all of it."""
+    """Mark everything here, so that it can be left out by name, and give it time."""
     for item in items:
         if HERE not in item.path.parents:
             continue
         item.add_marker(pytest.mark.ray)
-        item.add_marker(pytest.mark.xdist_group("ray"))
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS_OF_A_TEST))
 
