@@ -127,7 +127,7 @@ def routed_group(runtime: RayRuntime) -> PolicyGroup:
     handles = list(runtime.spawn_all(specs))
     submitter = TaskSubmitter(NUM_IN_FLIGHT // NUM_REPLICAS)
     pool = PolicyPool(
-        handles, lambda members: create_router("async", "simple", members, None), submitter
+        handles, lambda members: create_router("sync", "simple", members, None), submitter
     )
     kinds = {f"env-{i}": "kind" for i in range(NUM_IN_FLIGHT)}
     return PolicyGroup({"kind": pool}, kinds, handles[0], submitter)

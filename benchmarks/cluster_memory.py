@@ -82,10 +82,8 @@ def main(arguments: Sequence[str]) -> int:
     run = memory_run(parser.parse_args(arguments).seconds)
     print(f"{run.seconds:.0f} s, {run.env_steps} steps, at most {run.most_pending} pending")
     for name, change in run.changes.items():
-        print(
-            f"{name:<32}{change.first_bytes / MIB:>9.1f} MiB -> {change.last_bytes / MIB:>7.1f} "
-            f"MiB, largest change {change.share:+.1%}"
-        )
+        means = " ".join(f"{mean / MIB:.1f}" for mean in change.means)
+        print(f"{name:<28} {change.share:+6.1%} at most, MiB by window: {means}")
     return int(not all(bar.is_met for bar in _bars(run)))
 
 

@@ -6,7 +6,7 @@ import os
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ DRIVER, STORE, RAY = "driver", "object store", "raylet and others of Ray"
 WORKER_TITLE = "ray::"
 STORE_RESOURCE = "object_store_memory"
 KIB = 1024
-NOISE_BYTES = 2 * KIB * KIB
+NOISE_BYTES = 4 * KIB * KIB
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,25 @@ class Change:
     """How the memory of one kind of process went over the windows after the warm-up.
 
     Attributes:
-        first_bytes: Mean of the first window.
-        last_bytes: Mean of the last one.
-        largest_bytes: Largest difference of a window's mean to the first one.
+        means: Of the bytes in each window, in order.
     """
 
-    first_bytes: float
-    last_bytes: float
-    largest_bytes: float
+    means: tuple[float, ...]
+
+    @property
+    def first_bytes(self) -> float:
+        """Mean of the first window."""
+        return self.means[0]
+
+    @property
+    def last_bytes(self) -> float:
+        """Mean of the last window."""
+        return self.means[-1]
+
+    @property
+    def largest_bytes(self) -> float:
+        """Largest difference of a window's mean to the first one."""
+        return max((mean - self.means[0] for mean in self.means), key=abs)
 
     @property
     def share(self) -> float:
@@ -63,15 +74,14 @@ class MemoryRecord:
                 )
         names = set.intersection(*(set(s) for window in windows.values() for s in window))
         return {
-            name: _change([[sample[name] for sample in window] for window in windows.values()])
+            name: Change(
+                tuple(
+                    statistics.mean(sample[name] for sample in window)
+                    for window in windows.values()
+                )
+            )
             for name in sorted(names)
         }
-
-
-def _change(windows: Sequence[Sequence[float]]) -> Change:
-    means = [statistics.mean(window) for window in windows]
-    largest = max((mean - means[0] for mean in means), key=abs)
-    return Change(means[0], means[-1], largest)
 
 
 @contextmanager

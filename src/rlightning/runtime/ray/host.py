@@ -17,6 +17,7 @@ from rlightning.errors import TaskCancelledError
 from rlightning.runtime.gathered import gather_rules_of, gathered_answers
 from rlightning.runtime.place import settle
 from rlightning.runtime.ray.failure import Failure, failure_of
+from rlightning.runtime.ray.packing import packed, unpacked
 from rlightning.runtime.ray.versions import Versions, versions_here
 from rlightning.runtime.ray.wire import read_header, status
 from rlightning.runtime.worker_object import (
@@ -95,7 +96,7 @@ class HostActor:
         started = self._begin(method)
         with _ends_the_process():
             answer = self._answer(method, number, args, kwargs)
-        return self._end(started, [answer]), answer
+        return self._end(started, [answer]), packed(answer)
 
     def run_gathered(self, header: bytes, /, *arguments: Any) -> list[Any]:
         """Run a gathered method for several calls; return the status and the answers."""
@@ -103,7 +104,7 @@ class HostActor:
         started = self._begin(method)
         with _ends_the_process():
             answers = self._gathered_answers(method, numbers, arguments)
-        return [self._end(started, answers), *answers]
+        return [self._end(started, answers), *map(packed, answers)]
 
     def _begin(self, method: str) -> float:
         started = time.monotonic()
@@ -118,10 +119,12 @@ class HostActor:
     def _answer(
         self, method: str, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        args = tuple([unpacked(value) for value in args])
         refusal = self._refusal(number, method, (*args, *kwargs.values()))
         if refusal is not None:
             return refusal
         try:
+            kwargs = {name: unpacked(value) for name, value in kwargs.items()}
             return bound_method(self._target, self._worker_id, method)(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - it goes to the caller
             return failure_of(error, self._worker_id, f"{method}()")
@@ -135,7 +138,7 @@ class HostActor:
         ]
         accepted = [index for index, refusal in enumerate(answers) if refusal is None]
         if accepted:
-            given = [arguments[index] for index in accepted]
+            given = [unpacked(arguments[index]) for index in accepted]
             for index, answer in zip(accepted, self._run_together(method, given), strict=True):
                 answers[index] = answer
         return answers

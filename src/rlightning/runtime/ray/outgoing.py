@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlightning.runtime.base import Task
+from rlightning.runtime.ray.packing import packed
 from rlightning.runtime.ray.ray_task import RayTask, present_task
 from rlightning.runtime.ray.sent_calls import SentCalls
 from rlightning.runtime.ray.wire import header
@@ -63,10 +64,10 @@ def _outgoing(argument: Any) -> Any:
         BaseException: The error of a task that has failed.
     """
     if not isinstance(argument, Task):
-        return argument
+        return packed(argument)
     if argument.is_done() and argument.error() is not None:
         argument.result()
     present = present_task(argument)
     if isinstance(present, RayTask) and present.answer is not None:
         return present.answer
-    return argument.result()
+    return packed(argument.result())

@@ -10,7 +10,8 @@ import ray
 
 from rlightning.errors import TaskTimeoutError
 from rlightning.runtime.base import Task
-from rlightning.runtime.queued_task import QueuedTask, Sender
+from rlightning.runtime.queued_task import QueuedTask, Sender, State
+from rlightning.runtime.ray.packing import unpacked
 
 if TYPE_CHECKING:
     from rlightning.runtime.ray.sent_calls import SentCalls
@@ -49,7 +50,7 @@ class RayTask(QueuedTask):
 
     Attributes:
         answer: Reference to the answer, once the call was sent.
-        sent: The run in which it went, until that is sent anew.
+        sent: The run in which it went, until that is sent anew or has ended.
         sent_references: Ids of the references with which its arguments went.
         call_number: Grows with each call to the worker.
     """
@@ -95,7 +96,7 @@ class RayTask(QueuedTask):
 
     def keep(self, value: Any) -> None:
         """Take the answer that was fetched along with the status."""
-        self._fetched = value
+        self._fetched = unpacked(value)
         self._has_fetched = True
 
     def _fetch(self, answer: ray.ObjectRef[Any], timeout_seconds: float | None) -> Any:
@@ -145,6 +146,13 @@ class RayTask(QueuedTask):
             callbacks, self._sent_callbacks = self._sent_callbacks, []
         for callback in callbacks:
             callback()
+
+    def _end(self, value: Any, error: BaseException | None, *allowed: State) -> bool:
+        """Let go of the run as well: it holds the arguments, they their runs, and so on."""
+        has_ended = super()._end(value, error, *allowed)
+        if has_ended:
+            self.sent = None
+        return has_ended
 
     def mark_unsent(self) -> None:
         """Note that the call must be sent again."""

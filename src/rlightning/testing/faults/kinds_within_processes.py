@@ -22,7 +22,10 @@ NUM_PADDING_VALUES = 8_000
 """So many that not only fragments but also observations go through the object store."""
 
 SHARE_THAT_WAKES_UP = 0.5
-MAX_SECONDS_TOO_LATE = 4.0
+MIN_SECONDS_TOO_LATE = 4.0
+"""More than it takes to find that the limit is over, and to ask in vain."""
+
+MAX_SECONDS_TOO_LATE = 8.0
 SECONDS_TO_STARVE = 200.0
 ZOMBIE = "Z"
 SECONDS_UNTIL_ALL_ARE_ENDED = 1.0
@@ -46,7 +49,8 @@ def freezing(choose: Choose) -> Callable[[Scene], list[str]]:
         process_id = process_id_of(victim)
         os.kill(process_id, signal.SIGSTOP)
         if scene.random.random() < SHARE_THAT_WAKES_UP:
-            time.sleep(LIMIT_SECONDS + scene.random.uniform(0.0, MAX_SECONDS_TOO_LATE))
+            too_late = scene.random.uniform(MIN_SECONDS_TOO_LATE, MAX_SECONDS_TOO_LATE)
+            time.sleep(LIMIT_SECONDS + too_late)
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGCONT)
         return [victim.worker_id]

@@ -22,7 +22,7 @@ from rlightning.engine.assembly import Assembly
 from rlightning.engine.run_folder import RunFolder
 from rlightning.engine.run_lock import RunLock
 from rlightning.engine.training_run import TrainingRun
-from rlightning.policy.group import PolicyGroup
+from rlightning.policy.pool import PolicyPool
 from rlightning.runtime.base import Task
 from rlightning.testing.faults.call_records import CallRecords
 from rlightning.testing.faults.evidence import Evidence
@@ -159,7 +159,8 @@ class _WatchedRun(TrainingRun):
         for handle in (*environments.handles(), *policies.handles(), policies.learner):
             seen.records.watch(handle)
         seen.records.watch_runtime(assembly.runtime)
-        self._count_requests(policies)
+        for pool in policies.pools.values():
+            self._count_requests(pool)
         scene = self._create_scene(assembly)
         moment.watch(assembly.ledger, lambda: seen.kind.inject(scene))
         try:
@@ -171,14 +172,14 @@ class _WatchedRun(TrainingRun):
             seen.loads = {name: assembly.ledger.load(name) for name in names}
         return trained
 
-    def _count_requests(self, policies: PolicyGroup) -> None:
-        act = policies.act
+    def _count_requests(self, pool: PolicyPool) -> None:
+        act = pool.act
 
         def counted(env_id: str, observation: Task[ObservationBatch]) -> Task[ActionBatch]:
             self._seen.num_requests += 1
             return act(env_id, observation)
 
-        policies.act = counted  # type: ignore[method-assign]
+        pool.act = counted  # type: ignore[method-assign]
 
 
 def _read_rows(path: Path) -> list[dict[str, Any]]:
