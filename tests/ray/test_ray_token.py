@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("ray")
 
+from rlightning.testing.ray_leftovers import RayLeftovers
+
 LIMIT_SECONDS = 200.0
 TOKEN = "0123456789abcdef0123456789abcdef"
 HEAD = """
@@ -41,7 +43,7 @@ def surroundings(home: Path, **variables: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory, leftovers: RayLeftovers) -> Iterator[str]:
     with_token = surroundings(
         tmp_path_factory.mktemp("home"), RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN
     )
@@ -57,6 +59,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield head.stdout.readline().strip()
         head.stdin.close()
         head.wait(LIMIT_SECONDS)
+    leftovers.remove_folders_of(head.pid)
 
 
 def join(address: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
