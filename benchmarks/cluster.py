@@ -12,6 +12,7 @@ All pairs take turns within one run, medians are reported:
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import sys
 import time
@@ -166,7 +167,8 @@ def routed_singles(group: PolicyGroup) -> float:
 
 def bare_singles(actors: list[Any]) -> float:
     """Return the median seconds of a call and its answer."""
-    return median_seconds(lambda: ray.get(actors[0].act_once.remote(REQUEST)))
+    in_turn = itertools.cycle(actors)  # as the router does
+    return median_seconds(lambda: ray.get(next(in_turn).act_once.remote(REQUEST)))
 
 
 def median_seconds(call: Callable[[], object]) -> float:

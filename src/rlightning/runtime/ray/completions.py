@@ -34,6 +34,11 @@ class Entry(Protocol):
         """What becomes the status."""
         ...
 
+    @property
+    def sent_at(self) -> float:
+        """When it began, in seconds of the clock."""
+        ...
+
     def settle(self, status: bytes | BaseException) -> Callable[[], object] | None:
         """Take note of the end; may be called more than once.
 
@@ -105,12 +110,17 @@ class Completions:
             self._bell.clear()
             while self._notices:
                 _attempt(self._notices.popleft())
-            if self._open:
+            if self._has_old():
                 self._settle_ended()
             for holder in list(self._holders):
                 if not _attempt(holder.look):
                     self._holders.pop(holder, None)
             self._pause()
+
+    def _has_old(self) -> bool:
+        """Return whether the oldest entry is worth a look: the youngest have hardly ended."""
+        oldest = next(iter(self._open.copy().values()), None)
+        return oldest is not None and monotonic_clock() - oldest.sent_at > MIN_PAUSE_SECONDS
 
     def _pause(self) -> None:
         quiet_seconds = monotonic_clock() - self._ended_at

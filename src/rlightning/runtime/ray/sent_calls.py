@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from rlightning.clock import monotonic_clock
 from rlightning.runtime.ray.waiting_calls import RayCall
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ class SentCalls:
     Attributes:
         calls: In the order of their answers.
         reference: Of the status.
+        sent_at: When it was made, in seconds of the clock.
     """
 
-    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "reference")
+    __slots__ = ("_is_settled", "_lock", "_worker", "calls", "reference", "sent_at")
 
     reference: ray.ObjectRef[Any]
 
@@ -31,6 +33,7 @@ class SentCalls:
         self.calls = calls
         self._lock = threading.Lock()
         self._is_settled = False
+        self.sent_at = monotonic_clock()
 
     @property
     def is_gathered(self) -> bool:
