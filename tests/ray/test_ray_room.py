@@ -87,7 +87,11 @@ def place(node_id: str, cpus: float = 0, gpus: float = 0, memory_bytes: int = 0)
 
 
 def lacking(**places: WorkerPlace) -> dict[str, frozenset[str]]:
-    return lacking_room(places, timeout_seconds=1.0)
+    """Ask, and wait until the reservations are given back: Ray does that on its own time."""
+    free = free_now()
+    found = lacking_room(places, timeout_seconds=2.0)
+    wait_until_free(free)
+    return found
 
 
 def test_on_a_free_cluster_nobody_lacks_anything_and_all_is_given_back(nodes: TwoNodes) -> None:

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 RoomCheck = Callable[[Mapping[str, WorkerPlace]], Lacks]
 """Returns which workers find no room on their nodes now, and what they lack."""
 
-MAX_PLANS = 5
+MAX_PLANS = 4
 """Nodes fill up while one plans; whoever does not fit after so many plans gives up."""
 
 

@@ -29,7 +29,7 @@ SECONDS_TO_NOTICE = 3.0
 
 SECONDS_BETWEEN_LOOKS = 0.1
 
-SECONDS_FOR_OTHERS_TO_LEAVE = 3.0
+SECONDS_FOR_OTHERS_TO_LEAVE = 5.0
 """How long a plan waits for room that others are giving back, such as a run that just ended."""
 
 

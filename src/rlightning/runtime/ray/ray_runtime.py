@@ -26,8 +26,9 @@ from rlightning.runtime.ray.room_check import require_room
 from rlightning.runtime.ray.session import RaySession, RaySettings
 from rlightning.runtime.ray.starting import Start
 
-SECONDS_FOR_ROOM = 5.0
-"""How long a start waits for room that somebody is giving back, such as a worker that died."""
+SECONDS_FOR_ROOM = 15.0
+"""How long a start waits for room that is being given back: by a worker that died, or by the
+reservations with which the run was planned, which takes a busy machine a while."""
 
 SECONDS_FOR_THE_OVERDUE = 0.02
 """How long a wait that has an answer waits on for a task whose turn has come."""
