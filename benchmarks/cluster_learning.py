@@ -22,6 +22,7 @@ from benchmarks.learning import QUICK_ENV_STEPS, final_evaluation, shown
 from rlightning import train
 from rlightning.engine.hooks import Hook
 from rlightning.engine.scaling import Scaling
+from rlightning.testing.ray_leftovers import ray_home
 
 MIN_RETURN = 475.0
 MIN_HOME_SHARE = 0.999
@@ -39,7 +40,7 @@ def cluster_learning_bars(is_quick: bool = False) -> Iterator[Bar]:
     """Train with the preset on both clusters, one after the other."""
     quick = [f"engine.total_env_steps={QUICK_ENV_STEPS}"] if is_quick else []
     yield from _bars("a Ray of its own", quick)
-    with _raylets() as address:
+    with ray_home(), _raylets() as address:
         yield from _bars("three raylets", [*quick, *ON_RAYLETS, f"cluster.address={address}"])
 
 
