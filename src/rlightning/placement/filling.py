@@ -30,22 +30,29 @@ class Filling:
         self.left = list(nodes)
         """Each node with what is still free."""
 
-    def put(self, counts: Sequence[Counts], pool: Pool, *, with_hosts: bool) -> None:
-        """Give ids and GPUs to workers of a pool, the lowest ids to the first node.
+    def put(
+        self, shares: Sequence[Sequence[Counts]], pools: Sequence[Pool], *, with_hosts: bool
+    ) -> None:
+        """Give ids and GPUs to workers of some pools, the lowest ids to the first node.
+
+        All of them together must fit on their node: what each pool leaves of a GPU depends on
+        what the others take of it.
 
         Args:
-            counts: Workers of this pool on each node; they must fit.
-            pool: Whose ids are given out.
-            with_hosts: Whether learners and buffers are among them.
+            shares: For each pool, its workers on each node.
+            pools: Whose ids are given out.
+            with_hosts: Whether learners and buffers are among those of the first.
         """
-        ids: Ids = {"env": list(pool.env_ids), "eval": list(pool.eval_ids)}
+        queues: list[Ids] = [
+            {"env": list(pool.env_ids), "eval": list(pool.eval_ids)} for pool in pools
+        ]
         if with_hosts:
-            ids |= {
+            queues[0] |= {
                 "train": list(self._request.train_ids),
                 "buffer": list(self._request.buffer_ids),
             }
-        for place, own in enumerate(counts):
-            self._put_on_node(place, own, ids)
+        for place, own in enumerate(zip(*shares, strict=True)):
+            self._put_on_node(place, own, queues)
 
     def has_learner(self, place: int) -> bool:
         """Say whether a learner lives on a node."""
@@ -58,15 +65,19 @@ class Filling:
             for node, workers, left in zip(self._nodes, self._workers, self.left, strict=True)
         )
 
-    def _put_on_node(self, place: int, counts: Counts, ids: Ids) -> None:
+    def _put_on_node(self, place: int, shares: Sequence[Counts], queues: Sequence[Ids]) -> None:
         node = self.left[place]
+        counts = Counts(*map(sum, zip(*shares, strict=True)))
         demands = demands_in_order(self._request)
         gpus = GpuDemands.of(demands)
         layout = gpus_of_workers(node.gpu_shares, gpus, counts)
-        for component, count, indices in zip(COMPONENT_ORDER, counts, layout, strict=True):
-            for position in range(count):
-                worker_id = ids[component].pop(0)
-                own_gpus = indices[position] if indices else ()
+        for kind, component in enumerate(COMPONENT_ORDER):
+            ids = [
+                queue[component].pop(0)
+                for share, queue in zip(shares, queues, strict=True)
+                for _ in range(share[kind])
+            ]
+            for worker_id, own_gpus in zip(ids, layout[kind], strict=True):
                 self._workers[place].append(
                     PlacedWorker(component, worker_id, node.node_id, own_gpus)
                 )

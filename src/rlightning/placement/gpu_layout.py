@@ -57,12 +57,16 @@ def _partial_places(
 ) -> tuple[tuple[GpuIndices, ...], ...]:
     """Return for each component the GPU of each worker that asks for a part of one."""
     partial = demands.partial(counts)
+    if not any(partial):
+        return ((),) * len(partial)
     tables = [device_table(share, demands, partial) for share in gpu_shares]
-    found = nearest_fit(tables, partial, PackStrategy().wishes) or []
+    found = nearest_fit(tables, partial, PackStrategy().wishes)
+    if found is None:
+        raise RuntimeError(f"{partial} were planned on GPUs that hold fewer: {gpu_shares}")
     return tuple(
         tuple(
             (index,)
-            for index, own in zip(gpu_indices, found, strict=False)
+            for index, own in zip(gpu_indices, found, strict=True)
             for _ in range(own[kind])
         )
         for kind in range(len(partial))

@@ -98,7 +98,7 @@ class _Planner:
             )
             if counts is None:
                 return None
-            filling.put(counts, pool, with_hosts=number == 0)
+            filling.put([counts], [pool], with_hosts=number == 0)
         return filling
 
     def _anywhere(self) -> Filling:
@@ -109,9 +109,7 @@ class _Planner:
         if counts is None:
             raise shortage_error(self._nodes, self._request, tables, self._strategy)
         pools = [pool for pool, _ in self._demands_of_pools()]
-        shares = split_over_pools(counts, pools)
-        for number, (pool, share) in enumerate(zip(pools, shares, strict=True)):
-            filling.put(share, pool, with_hosts=number == 0)
+        filling.put(split_over_pools(counts, pools), pools, with_hosts=True)
         return filling
 
     def _tables(self, filling: Filling, demand: Counts) -> list[RoomTable]:

@@ -119,7 +119,7 @@ class _Shortage:
         counts = nearest_fit(self.tables, placed, self.strategy.wishes) or []
         filling = Filling(self.nodes, self.request)
         everyone = Pool(tuple(range(placed.env)), tuple(range(placed.eval)))
-        filling.put(counts, everyone, with_hosts=True)
+        filling.put([counts], [everyone], with_hosts=True)
         return filling.left
 
     def _node_lines(self, nodes_left: Sequence[Node], demand: Demand) -> Iterator[str]:

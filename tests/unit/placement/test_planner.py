@@ -13,6 +13,7 @@ from rlightning.placement.node import Node
 from rlightning.placement.plan import Plan
 from rlightning.placement.planner import plan_placement
 from rlightning.placement.request import Demand, PlacementRequest, Pool
+from rlightning.testing.plan_faults import plan_faults
 
 TWO_NODES = [Node.of("a", 8), Node.of("b", 8)]
 
@@ -211,3 +212,16 @@ def test_an_unknown_strategy_is_refused_with_the_nearest() -> None:
         plan_placement(TWO_NODES, _request(1, 1), "pakc")
     with pytest.raises(ConfigError, match="entries with the strategy 'manual'"):
         plan_placement(TWO_NODES, _request(1, 1), "manual")
+
+
+def test_parts_of_gpus_of_two_kinds_that_fit_only_together_have_each_a_gpu() -> None:
+    """Five thirds and four halves on four GPUs: laid out kind by kind, a half finds no GPU."""
+    nodes = [Node.of("n0", 2, 1), Node.of("n1", 2, 1), Node.of("n2", 2, 2)]
+    demands = {
+        "env": Demand(Fraction(0), Fraction(1, 3)),
+        "eval": Demand(Fraction(0), Fraction(1, 2)),
+        "train": Demand(Fraction(0)),
+    }
+    pools = (Pool((0, 1), (0,)), Pool((2, 3, 4), (1, 2, 3)))
+    plan = plan_placement(nodes, PlacementRequest(pools, (0,), (), demands))
+    assert plan_faults(plan) == []
