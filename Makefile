@@ -15,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 INSTALLED_TO_RUN := $(VENV)/installed-to-run
 INSTALLED_TO_DEVELOP := $(VENV)/installed-to-develop
 CHECKED_FOLDERS := src $(wildcard benchmarks examples tools)
-PYTEST_WORKERS ?= 2
+PYTEST_WORKERS ?= 3
 
 # Tests and benchmarks measure one thread at a time, whatever the machine has.
 export OMP_NUM_THREADS ?= 1
@@ -52,10 +52,10 @@ format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out, write the reference pages 
 docs: $(INSTALLED_TO_DEVELOP)  ## Build the documentation into site/; every warning is an error
 	$(BIN)/zensical build --strict
 
-# The tests that need Ray come by themselves: one Ray at a time, which has all CPUs.
+# By files, in any order: those that need Ray wait for it most of the time, and others run meanwhile.
 coverage: $(INSTALLED_TO_DEVELOP)
-	$(BIN)/python -m pytest --ignore tests/ray --numprocesses $(PYTEST_WORKERS) --cov --cov-report=
-	$(BIN)/python -m pytest tests/ray --cov --cov-append --cov-report=
+	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder \
+		--cov --cov-report=
 	$(BIN)/coverage report --fail-under=90 --format=total
 	$(BIN)/coverage report --fail-under=100 --include='*/policy/utils/*,*/dispatch/*,*/algorithm/returns.py'
 
