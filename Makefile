@@ -15,13 +15,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 INSTALLED_TO_RUN := $(VENV)/installed-to-run
 INSTALLED_TO_DEVELOP := $(VENV)/installed-to-develop
 CHECKED_FOLDERS := src $(wildcard benchmarks examples tools)
-PYTEST_WORKERS ?= 3
+PYTEST_WORKERS ?= 2
 
 # Tests and benchmarks measure one thread at a time, whatever the machine has.
 export OMP_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-.PHONY: help train test check lint types imports format docs coverage others bench bars clean
+.PHONY: help train test check lint types imports format docs coverage others cluster bench bars clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,10 +52,10 @@ format: $(INSTALLED_TO_DEVELOP)  ## Lay the code out, write the reference pages 
 docs: $(INSTALLED_TO_DEVELOP)  ## Build the documentation into site/; every warning is an error
 	$(BIN)/zensical build --strict
 
-# By files, in any order: those that need Ray wait for it most of the time, and others run meanwhile.
+# The tests that need Ray come by themselves, one Ray at a time; the longest ones by `make cluster` only.
 coverage: $(INSTALLED_TO_DEVELOP)
-	$(BIN)/python -m pytest --numprocesses $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder \
-		--cov --cov-report=
+	$(BIN)/python -m pytest --ignore tests/ray --numprocesses $(PYTEST_WORKERS) --cov --cov-report=
+	$(BIN)/python -m pytest tests/ray -m 'not long' --cov --cov-append --cov-report= --durations=15
 	$(BIN)/coverage report --fail-under=90 --format=total
 	$(BIN)/coverage report --fail-under=100 --include='*/policy/utils/*,*/dispatch/*,*/algorithm/returns.py'
 
@@ -75,6 +75,9 @@ others: $(INSTALLED_TO_DEVELOP)
 	done
 PACKAGES_WITHOUT_TORCH := numpy gymnasium pydantic omegaconf typer rich hypothesis pytest pytest-timeout \
 	pytest-randomly
+
+cluster: $(INSTALLED_TO_DEVELOP)  ## All tests that need Ray, also the longest: each fault once
+	$(BIN)/python -m pytest tests/ray --durations=15
 
 bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
 	set -e; for benchmark in router overhead; do \

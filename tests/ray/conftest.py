@@ -1,4 +1,4 @@
-"""A Ray for each process of the tests, in a folder of its own; nothing of it is left at the end."""
+"""One Ray at a time, in a folder of the tests' own, and nothing of it left at the end."""
 
 from __future__ import annotations
 

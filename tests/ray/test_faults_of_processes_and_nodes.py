@@ -31,5 +31,6 @@ def test_a_killed_environment_worker_costs_its_fragment(monkeypatch: pytest.Monk
     assert_is_sound(monkeypatch, "kill-environment", seed=1)
 
 
+@pytest.mark.long
 def test_a_removed_node_costs_the_fragments_of_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_sound(monkeypatch, "remove-node", seed=1)

@@ -26,6 +26,7 @@ def kill_learner(scene: Scene) -> list[str]:
     return ["learner-0"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_the_death_of_the_learner_ends_the_run_and_a_checkpoint_goes_on(tmp_path: Path) -> None:

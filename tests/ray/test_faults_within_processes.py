@@ -11,7 +11,7 @@ pytest.importorskip("ray")
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 
 
 def told_after(monkeypatch: pytest.MonkeyPatch, kind: str, seed: int = 1) -> dict[str, int]:
@@ -40,7 +40,7 @@ def test_a_frozen_environment_worker_is_dead_and_started_anew(
     assert restarts(told_after(monkeypatch, "freeze-environment")) == 1
 
 
-@pytest.mark.parametrize("kind", ["raise-in-act-everywhere", "raise-in-act-always"])
+@pytest.mark.parametrize("kind", ["raise-in-act", "raise-in-act-always"])
 def test_a_request_whose_replica_raised_goes_to_another(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

@@ -106,6 +106,7 @@ def test_time_that_goes_by_until_an_argument_is_there_is_not_counted(runtime: Ru
     assert worker.is_alive()
 
 
+@pytest.mark.long
 def test_a_process_that_is_frozen_while_its_object_is_made_is_a_failed_start(
     runtime: Runtime, tmp_path: Path
 ) -> None:

@@ -97,6 +97,7 @@ def node_pairs(row: dict[str, Any]) -> list[list[str]]:
     return [name.split("/")[1:] for name in row if name.startswith("node_requests/")]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_all_requests_stay_on_their_node_where_each_has_a_replica(
     address: str, tmp_path: Path

@@ -28,7 +28,7 @@ SETTINGS = [
     "logging.tensorboard=false",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(400)]
 
 
 def failed_training(folder: Path, *settings: str) -> str:

@@ -28,6 +28,7 @@ def cluster_memory(memory: ModuleType) -> ModuleType:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_B79_with_a_slow_replica_few_requests_wait_and_memory_stays_flat(
     cluster_memory: ModuleType,
 ) -> None:

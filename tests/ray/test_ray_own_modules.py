@@ -67,6 +67,7 @@ def run(tmp_path: Path, *settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_an_environment_that_only_the_driver_can_import_reaches_the_workers(tmp_path: Path) -> None:
     package = tmp_path / "modules" / "corridor_of_mine"
@@ -75,6 +76,7 @@ def test_an_environment_that_only_the_driver_can_import_reaches_the_workers(tmp_
     assert "trained" in trained.stdout
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_without_it_the_error_names_the_module(tmp_path: Path) -> None:
     refused = run(tmp_path)

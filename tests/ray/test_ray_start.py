@@ -46,6 +46,7 @@ def test_B22_a_worker_on_a_full_node_is_an_error_within_the_limit(local_ray: str
         assert spawn(runtime, "eval-0").incarnation == 1, "it was never started"
 
 
+@pytest.mark.long
 def test_of_workers_that_start_together_none_starts_if_one_has_no_room(
     runtime: Runtime, local_ray: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_other_versions_at_a_worker_are_an_error_that_names_both(
         spawn(runtime)
 
 
+@pytest.mark.long
 def test_a_factory_that_takes_too_long_is_an_error(local_ray: str) -> None:
     with (
         RayRuntime(RaySettings(start_timeout_seconds=10.0)) as runtime,

@@ -73,6 +73,7 @@ def join(address: str, home: Path, **variables: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.long
 @pytest.mark.timeout(500)
 @pytest.mark.parametrize(
     "variables",
@@ -88,6 +89,7 @@ def test_a_driver_without_the_token_is_told_so(
     assert "RAY_AUTH_TOKEN" in refused.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(500)
 def test_a_driver_with_the_token_works(address: str, tmp_path: Path) -> None:
     joined = join(address, tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)

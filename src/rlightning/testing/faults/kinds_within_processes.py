@@ -149,12 +149,6 @@ KINDS = (
         is_deadly=False,
     ),
     FaultKind(
-        "raise-in-act-everywhere",
-        "an exception in one call of every replica at the same moment",
-        ordering(Scene.replicas, RAISE),
-        is_deadly=False,
-    ),
-    FaultKind(
         "raise-in-act-always",
         "an exception in every call of a replica from then on",
         ordering(a_replica, KEEP_RAISING),
