@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from rlightning.policy.pool import PolicyPool
 from rlightning.runtime.base import Task, WorkerHandle
@@ -27,46 +26,31 @@ def ask_together(requests: Iterable[Request], pool_of: PoolOf) -> Iterator[Answe
     In the latter case those that were sent are handed out before the wait.
     """
     sent: list[Answer] = []
-    with _HeldCalls() as held:
+    held: dict[PolicyPool, list[WorkerHandle]] = {}
+    try:
         for env_id, observation in requests:
             pool = pool_of(env_id)
             if sent and not pool.has_room():
-                held.release()
+                _release(held)
                 yield from sent
                 sent.clear()
-            held.hold(pool)
+            if pool not in held:
+                held[pool] = _held_members(pool)
             sent.append((env_id, pool.act(env_id, observation)))
+    finally:
+        _release(held)
     yield from sent
 
 
-class _HeldCalls:
-    """Holds the calls to the replicas of pools back; a context manager."""
+def _held_members(pool: PolicyPool) -> list[WorkerHandle]:
+    handles = [member.handle for member in pool.membership.members()]
+    for handle in handles:
+        handle.hold_calls()
+    return handles
 
-    def __init__(self) -> None:
-        self._pools: set[PolicyPool] = set()
-        self._handles: list[WorkerHandle] = []
 
-    def hold(self, pool: PolicyPool) -> None:
-        if pool in self._pools:
-            return
-        self._pools.add(pool)
-        for member in pool.membership.members():
-            member.handle.hold_calls()
-            self._handles.append(member.handle)
-
-    def release(self) -> None:
-        for handle in self._handles:
+def _release(held: dict[PolicyPool, list[WorkerHandle]]) -> None:
+    for handles in held.values():
+        for handle in handles:
             handle.release_calls()
-        self._handles.clear()
-        self._pools.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.release()
+    held.clear()
