@@ -47,6 +47,7 @@ GROUPS: dict[str, Measure] = {
     "router": lambda is_quick: measured_bars("router"),
     "overhead": lambda is_quick: measured_bars("overhead"),
     "peers": lambda is_quick: measured_bars("peers"),
+    "cluster": lambda is_quick: measured_bars("cluster"),
     "cluster-learning": _later("benchmarks.cluster_learning", "cluster_learning_bars"),
     "kills": _later("benchmarks.kills", "kill_bars"),
     "faults": _later("benchmarks.faults", "fault_bars"),

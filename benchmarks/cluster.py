@@ -115,7 +115,7 @@ def calls(runtime: RayRuntime) -> list[Figure]:
     for loop in (*loops.values(), *singles.values()):
         loop()
     routed, bare = medians(singles)
-    allowed = LATENCY_BAR_SECONDS / max(routed - bare, 1e-9)
+    allowed = LATENCY_BAR_SECONDS / max(routed - bare, 1e-6)
     return [
         figure(f"calls, {NUM_IN_FLIGHT} in flight, routed against bare", loops, RATE_BAR),
         Figure("single calls; ratio: 0.1 ms / what is added", routed, bare, allowed, 1.0),
