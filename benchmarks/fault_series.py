@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlightning.engine.ray_extra import needs_ray
 from rlightning.testing.faults.differences import differences
@@ -14,6 +15,9 @@ from rlightning.testing.faults.kind import FaultKind, RemovesNodes
 from rlightning.testing.faults.kinds import FAULT_KINDS
 from rlightning.testing.faults.leftovers import Leftovers
 from rlightning.testing.faults.trial import FULL, SHORT, Trial
+
+if TYPE_CHECKING:
+    from benchmarks.raylets import Raylets
 
 LEAST_RETURN = 475.0
 """Mean over 100 episodes at which CartPole-v1 counts as solved: undisturbed runs reach it."""
@@ -102,17 +106,23 @@ def run_short(name: str, num_runs: int, first_seed: int = 0) -> FaultSeries:
     with needs_ray():
         from benchmarks.raylets import Raylets
 
-    kind = FAULT_KINDS[name]
-    series, before = FaultSeries(name, kind.what, is_full=False), Leftovers.now()
-    started_at = time.monotonic()
+    kind, before = FAULT_KINDS[name], Leftovers.now()
     with Raylets(kind.num_nodes, limits_memory=kind.limits_memory) as raylets:
-        for seed in range(first_seed, first_seed + num_runs):
-            settings = (*SHORT, f"cluster.address={raylets.address}")
-            series.add(run_once(kind, seed, settings, raylets))
-            raylets.refill()
-            if not raylets.is_idle():
-                series.left_behind.append(f"CPUs that are not free again after run {seed}")
+        series = run_short_on(raylets, name, num_runs, first_seed)
     series.left_behind += before.added_since()
+    return series
+
+
+def run_short_on(raylets: Raylets, name: str, num_runs: int, first_seed: int = 0) -> FaultSeries:
+    """Run short trainings with a kind of fault on a cluster, which is whole again after each."""
+    series = FaultSeries(name, FAULT_KINDS[name].what, is_full=False)
+    started_at = time.monotonic()
+    settings = (*SHORT, f"cluster.address={raylets.address}")
+    for seed in range(first_seed, first_seed + num_runs):
+        series.add(run_once(FAULT_KINDS[name], seed, settings, raylets))
+        raylets.refill()
+        if not raylets.is_idle():
+            series.left_behind.append(f"CPUs that are not free again after run {seed}")
     series.seconds = time.monotonic() - started_at
     return series
 
@@ -123,6 +133,7 @@ def run_full(name: str, num_runs: int, first_seed: int = 0) -> FaultSeries:
         from benchmarks.raylets import Raylets
 
     kind = FAULT_KINDS[name]
+    kind = replace(kind, num_padding_values=0)  # a policy learns worse beside hundreds of zeros
     series, before = FaultSeries(name, kind.what, is_full=True), Leftovers.now()
     started_at = time.monotonic()
     for seed in range(first_seed, first_seed + num_runs):

@@ -66,6 +66,8 @@ class FaultKind:
         inject: Does it; returns the ids of the workers that have died by it.
         settings: Of the run, beside those that all runs have; given random numbers of the run.
         num_nodes: How many nodes the cluster needs.
+        num_padding_values: Zeros that observations show beside their own values, so that what is
+            made of them goes through the object store.
         num_lost_fragments: Most fragments that each victim may lose.
         is_deadly: Whether the victims are started again.
         limits_memory: Whether Ray's memory monitor is to end whoever takes much more than is
@@ -77,6 +79,7 @@ class FaultKind:
     inject: Callable[[Scene], Sequence[str]]
     settings: Callable[[random.Random], Sequence[str]] = lambda _: ()
     num_nodes: int = 1
+    num_padding_values: int = 0
     num_lost_fragments: int = 1
     is_deadly: bool = True
     limits_memory: bool = False

@@ -54,10 +54,7 @@ def remove_node(scene: Scene) -> list[str]:
 
 
 def _learner_beside_driver(_: random.Random) -> Sequence[str]:
-    return (
-        f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",
-        f"cluster.placement.train.labels={{part: {HEAD}}}",
-    )
+    return (f"cluster.placement.train.labels={{part: {HEAD}}}",)
 
 
 FAULT_KINDS = {
@@ -73,6 +70,7 @@ FAULT_KINDS = {
             remove_node,
             settings=_learner_beside_driver,
             num_nodes=3,
+            num_padding_values=NUM_PADDING_VALUES,
         ),
         *KINDS,
     )

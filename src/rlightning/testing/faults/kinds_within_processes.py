@@ -116,10 +116,6 @@ def fill_store(scene: Scene) -> list[str]:
     return ["store"]
 
 
-def _large_fragments(_: random.Random) -> Sequence[str]:
-    return (f"env.kwargs.num_padding_values={NUM_PADDING_VALUES}",)
-
-
 def _short_limits(_: random.Random) -> Sequence[str]:
     return (f"env.timeout_seconds={LIMIT_SECONDS}", f"routing.timeout_seconds={LIMIT_SECONDS}")
 
@@ -170,8 +166,8 @@ KINDS = (
         "full-store",
         "twice as much as fits is put into the object store",
         fill_store,
-        settings=_large_fragments,
         num_nodes=2,
+        num_padding_values=NUM_PADDING_VALUES,
         is_deadly=False,
     ),
     FaultKind(

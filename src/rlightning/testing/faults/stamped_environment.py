@@ -39,14 +39,18 @@ class StampedCartPoleEnv(gymnasium.Env[Array, np.int64]):
     Args:
         folder: Where the files are.
         num_padding_values: Zeros that are shown too, so that fragments do not fit into a message.
+        shows_stamps: If false, zeros stand where the two numbers are: a policy learns better.
     """
 
-    def __init__(self, folder: str, num_padding_values: int = 0) -> None:
+    def __init__(
+        self, folder: str, num_padding_values: int = 0, *, shows_stamps: bool = True
+    ) -> None:
         self._cartpole: Any = CartPoleEnv()
         self.action_space = Discrete(2)
         num_values = NUM_CARTPOLE_VALUES + NUM_STAMPS + num_padding_values
         self.observation_space = Box(-np.inf, np.inf, (num_values,), np.float32)
         self._shown = np.zeros(num_values, np.float32)
+        self._unit = STAMP_UNIT if shows_stamps else 0.0
         self._folder = Path(folder)
         self._number, self._log = _claim_number(self._folder)
         self._num_steps = 0
@@ -75,8 +79,8 @@ class StampedCartPoleEnv(gymnasium.Env[Array, np.int64]):
     def _stamped(self, seen: Array) -> Array:
         shown = self._shown.copy()
         shown[:NUM_CARTPOLE_VALUES] = seen
-        shown[NUM_CARTPOLE_VALUES] = self._number * STAMP_UNIT
-        shown[NUM_CARTPOLE_VALUES + 1] = self._num_steps * STAMP_UNIT
+        shown[NUM_CARTPOLE_VALUES] = self._number * self._unit
+        shown[NUM_CARTPOLE_VALUES + 1] = self._num_steps * self._unit
         return shown
 
 

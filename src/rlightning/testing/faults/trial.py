@@ -54,11 +54,8 @@ SHORT = (
 )
 """A run that is over soon and whose every step can be told from all others."""
 
-FULL = QUIET
-"""A run of the whole preset."""
-
-STAMPED_ONLY = "env.kwargs."
-"""Settings of a kind of fault that the environments of a full run do not know."""
+FULL = (*QUIET, f"env.id={ENV_ID}", "env.kwargs.shows_stamps=false")
+"""A run of the whole preset, of environments that obey orders and show CartPole's values only."""
 
 LATEST_SHARE = 0.95
 """Of the calls of a run that goes well: the fault comes no later."""
@@ -90,7 +87,7 @@ class Trial:
         """Train with the fault and return what was seen, whatever came of it."""
         chance = random.Random(f"{self.kind.name} {self.seed}")  # noqa: S311  no secret
         config = self._config(chance)
-        has_stamps = config.env_configs[0].id == ENV_ID
+        has_stamps = config.env_configs[0].kwargs.get("shows_stamps", True)
         seen = Evidence(self.kind, config, _moment(config, chance), CallRecords())
         folder = RunFolder.create(config.logging.folder, config.name, datetime.now().astimezone())
         folder.write_config(config_yaml(config))
@@ -122,10 +119,8 @@ class Trial:
     def _config(self, chance: random.Random) -> RunConfig:
         self._steps_folder.mkdir(parents=True)
         settings = [*self.settings, *self.kind.settings(chance), f"seed={self.seed}"]
-        if f"env.id={ENV_ID}" in settings:
-            settings.append(f"env.kwargs.folder={self._steps_folder}")
-        else:
-            settings = [own for own in settings if not own.startswith(STAMPED_ONLY)]
+        settings.append(f"env.kwargs.folder={self._steps_folder}")
+        settings.append(f"env.kwargs.num_padding_values={self.kind.num_padding_values}")
         return load_config(PRESET, [*settings, f"logging.folder={self.folder / 'runs'}"])
 
     def _scene(self, chance: random.Random) -> Callable[[Assembly], Scene]:

@@ -1,0 +1,103 @@
+"""Each kind of fault once, at a seeded moment of a training, by the program that measures them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray")
+
+from rlightning.testing.faults.kinds import FAULT_KINDS
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 1
+NUM_NODES = 3
+OF_MEMORY = [kind for kind in FAULT_KINDS if FAULT_KINDS[kind].limits_memory]
+OF_ONE_WORKER = [
+    "kill-replica",
+    "kill-environment",
+    "freeze-replica",
+    "freeze-environment",
+    "raise-in-step",
+]
+TOLERATED = ["slow-replica", "full-store"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _benchmarks_are_importable() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.syspath_prepend(str(ROOT))
+        yield
+
+
+def _raylets(**options: Any) -> Any:
+    return importlib.import_module("benchmarks.raylets").Raylets(NUM_NODES, **options)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes, which are three again after each fault."""
+    with _raylets() as raylets:
+        yield raylets
+
+
+@pytest.fixture
+def frugal_cluster() -> Iterator[Any]:
+    """One whose nodes end workers that take a few GiB more than is in use now."""
+    with _raylets(limits_memory=True) as raylets:
+        yield raylets
+
+
+def told_after(cluster: Any, kind: str) -> dict[str, int]:
+    """Run once with the fault; return what the run, which must be sound, tells of it."""
+    series = importlib.import_module("benchmarks.fault_series")
+    found = series.run_short_on(cluster, kind, 1, SEED)
+    (run,) = found.runs
+    assert run.victims
+    assert run.wrong == []
+    assert found.left_behind == []
+    told: dict[str, int] = run.told
+    return told
+
+
+def count(told: dict[str, int], what: str) -> int:
+    return sum(number for name, number in told.items() if f"/{what}/" in name)
+
+
+@pytest.mark.parametrize("kind", OF_ONE_WORKER)
+def test_a_worker_that_is_lost_is_started_anew(cluster: Any, kind: str) -> None:
+    assert count(told_after(cluster, kind), "restarts") == 1
+
+
+def test_a_removed_node_costs_the_fragments_of_its_workers(cluster: Any) -> None:
+    assert count(told_after(cluster, "remove-node"), "restarts") >= 1
+
+
+@pytest.mark.parametrize("kind", ["raise-in-act", "raise-in-act-always"])
+def test_a_request_whose_replica_raised_goes_to_another(cluster: Any, kind: str) -> None:
+    told = told_after(cluster, kind)
+    assert count(told, "restarts") == 0
+    assert count(told, "retried_calls") >= 1
+
+
+@pytest.mark.parametrize("kind", TOLERATED)
+def test_what_only_takes_time_costs_nothing(cluster: Any, kind: str) -> None:
+    assert told_after(cluster, kind) == {}
+
+
+@pytest.mark.parametrize("kind", OF_MEMORY)
+def test_workers_that_were_ended_for_want_of_memory_are_started_anew(
+    frugal_cluster: Any, kind: str
+) -> None:
+    assert count(told_after(frugal_cluster, kind), "restarts") >= 1
+
+
+def test_every_kind_of_fault_is_tried_here() -> None:
+    tried = [*OF_ONE_WORKER, *TOLERATED, *OF_MEMORY]
+    assert {*tried, "remove-node", "raise-in-act", "raise-in-act-always"} == set(FAULT_KINDS)
