@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,16 @@ import pytest
 
 pytest.importorskip("ray")
 
+from rlightning.config.loading import load_config
+from rlightning.engine import evaluation
+from rlightning.engine.assembly import AssemblyPlan, assemble
+from rlightning.engine.evaluation import evaluate_weights
+from rlightning.engine.evaluation_engine import EvaluationEngine, EvaluationResult
+from rlightning.engine.progress import TrainingProgress
+from rlightning.engine.run_state import RunState
+from rlightning.metrics.recorder import Recorder
 from rlightning.testing.faults.kinds import FAULT_KINDS
+from rlightning.testing.faults.process_ids import process_id_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -101,3 +112,35 @@ def test_workers_that_were_ended_for_want_of_memory_are_started_anew(
 def test_every_kind_of_fault_is_tried_here() -> None:
     tried = [*OF_ONE_WORKER, *TOLERATED, *OF_MEMORY]
     assert {*tried, "remove-node", "raise-in-act", "raise-in-act-always"} == set(FAULT_KINDS)
+
+
+def initial_state() -> dict[str, Any]:
+    config = load_config("cartpole-ppo")
+    with assemble(config, AssemblyPlan(config.env_configs, rollout_length=8, seed=0)) as assembly:
+        progress = TrainingProgress(1)
+        return RunState(assembly.environments, assembly.policies, progress, Recorder([])).capture()
+
+
+class KillingEngine(EvaluationEngine):
+    """Kills the process of an environment worker before the first evaluation."""
+
+    has_killed = False
+
+    def run(self, num_episodes: int) -> EvaluationResult:
+        if not KillingEngine.has_killed:
+            KillingEngine.has_killed = True
+            os.kill(process_id_of(self._environments.handles()[0]), signal.SIGKILL)
+        return super().run(num_episodes)
+
+
+def test_an_evaluation_whose_environment_worker_is_killed_begins_anew(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ["cluster.backend=ray", f"cluster.address={cluster.address}"]
+    config = load_config("cartpole-ppo", [*settings, "policy.num_eval_policies=1"])
+    state = initial_state()
+    monkeypatch.setattr(evaluation, "EvaluationEngine", KillingEngine)
+    result = evaluate_weights(config, state, 4)
+    assert result.num_repeats == 1
+    assert result.num_episodes == 4
+    assert cluster.is_idle()

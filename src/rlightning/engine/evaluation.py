@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rlightning.config.env_config import EnvConfig
@@ -14,6 +16,9 @@ from rlightning.engine.evaluation_engine import (
     check_num_episodes,
 )
 from rlightning.engine.run_state import check_kinds, restore_policies
+from rlightning.errors import NoEvalPolicyError, WorkerDiedError
+
+logger = logging.getLogger(__name__)
 
 EVALUATION_SEED_OFFSET = 1_000_003
 """Added to the seed of a run, so that evaluations never see its training episodes."""
@@ -37,6 +42,9 @@ def evaluate_weights(
 ) -> EvaluationResult:
     """Play whole episodes with the weights of a state, through router and replicas.
 
+    An evaluation whose workers die begins anew with other workers and the same seed, as often as
+    ``cluster.max_restarts`` says.
+
     Args:
         config: Of the run.
         state: As a checkpoint holds it; only the weights are used.
@@ -48,6 +56,8 @@ def evaluate_weights(
     Raises:
         CheckpointError: If the state belongs to other environments.
         EvaluationError: If no episode is asked for, or one does not end.
+        WorkerDiedError: If a worker dies that is needed, once more than may be.
+        NoEvalPolicyError: If all replicas die, once more than may be.
     """
     check_num_episodes(num_episodes)
     plan = AssemblyPlan(
@@ -58,6 +68,20 @@ def evaluate_weights(
         on_hang=on_hang,
         is_guest=True,
     )
+    for num_repeats in range(config.cluster.max_restarts):
+        try:
+            result = _evaluated(config, plan, state, num_episodes)
+        except (WorkerDiedError, NoEvalPolicyError) as error:
+            logger.warning("an evaluation has lost its workers and begins anew: %s", error)
+        else:
+            return replace(result, num_repeats=num_repeats)
+    result = _evaluated(config, plan, state, num_episodes)
+    return replace(result, num_repeats=config.cluster.max_restarts)
+
+
+def _evaluated(
+    config: RunConfig, plan: AssemblyPlan, state: Mapping[str, Any], num_episodes: int
+) -> EvaluationResult:
     with assemble(config, plan) as assembly:
         check_kinds(state, sorted(assembly.policies.pools))
         restore_policies(assembly.policies, state)

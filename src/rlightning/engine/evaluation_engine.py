@@ -23,10 +23,12 @@ class EvaluationResult:
     Attributes:
         returns: Undiscounted, one per episode.
         lengths: Steps of each episode.
+        num_repeats: How often all was played anew, because workers had died.
     """
 
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
+    num_repeats: int = 0
 
     @property
     def num_episodes(self) -> int:

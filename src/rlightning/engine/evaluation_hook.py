@@ -33,5 +33,6 @@ class EvaluationHook(Hook):
                 "return_mean": result.mean_return,
                 "return_std": result.std_return,
                 "length_mean": result.mean_length,
+                "repeats": result.num_repeats,
             },
         )

@@ -21,7 +21,7 @@ def test_an_evaluation_joins_the_report_of_every_third_iteration() -> None:
     hook = EvaluationHook(3, lambda: EVALUATION)
     reports = [hook.iteration_ended(create_iteration_report(number)) for number in range(1, 7)]
     assert [report.evaluation for report in reports] == [
-        None, None, {"return_mean": 2.0, "return_std": 1.0, "length_mean": 15.0},
+        None, None, {"return_mean": 2.0, "return_std": 1.0, "length_mean": 15.0, "repeats": 0},
     ] * 2  # fmt: skip
 
 
