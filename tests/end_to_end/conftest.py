@@ -1,10 +1,10 @@
-"""Commands that must fail, run in this process, and the rules that every failure keeps."""
+"""A runtime of threads; commands that must fail, and the rules that every failure keeps."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from rlightning.cli.error_border import show_tracebacks
 from rlightning.cli.main import app
+from rlightning.runtime.in_process import InProcessRuntime
 
 TINY = {
     "engine.rollout_length": "8",
@@ -28,6 +29,13 @@ TINY = {
     "logging.tensorboard": "false",
 }
 """Settings of a run of four iterations that takes a blink."""
+
+
+@pytest.fixture
+def runtime() -> Iterator[InProcessRuntime]:
+    """Start a runtime of threads."""
+    with InProcessRuntime("threads") as runtime:
+        yield runtime
 
 
 @dataclass(frozen=True)

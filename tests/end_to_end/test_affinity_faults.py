@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,26 +14,12 @@ from rlightning.errors import DispatchTimeoutError
 from rlightning.runtime.in_process import InProcessRuntime
 from rlightning.testing.fake_pool import FakePool
 from rlightning.testing.fake_replica import (
-    FakeReplica,
+    fake_replicas,
 )
 
 WAIT_SECONDS = 30.0
 HARD = RoutingConfig(mode="async", type="node_affinity")
 SOFT = RoutingConfig(mode="async", type="node_affinity", spill_margin=0)
-
-
-@pytest.fixture
-def runtime() -> Iterator[InProcessRuntime]:
-    with InProcessRuntime("threads") as runtime:
-        yield runtime
-
-
-def replicas(*service_seconds: float) -> dict[str, FakeReplica]:
-    names = [f"eval-{i}" for i in range(len(service_seconds))]
-    return {
-        name: FakeReplica(name, seconds)
-        for name, seconds in zip(names, service_seconds, strict=True)
-    }
 
 
 TWO_NODES = {"a": ["env-0", "eval-0"], "b": ["env-1", "eval-1"]}
@@ -42,7 +28,7 @@ TWO_NODES = {"a": ["env-0", "eval-0"], "b": ["env-1", "eval-1"]}
 def test_B21_with_soft_affinity_a_full_home_is_left_for_a_free_node(
     runtime: InProcessRuntime,
 ) -> None:
-    fakes = replicas(0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0)
     bench = FakePool(runtime, fakes, SOFT, TWO_NODES)
     fakes["eval-0"].hold()
     at_home = bench.ask("env-0")
@@ -56,7 +42,7 @@ def test_B21_with_soft_affinity_a_full_home_is_left_for_a_free_node(
 def test_B24_a_home_that_lives_but_is_full_is_left_and_the_reason_is_counted(
     runtime: InProcessRuntime,
 ) -> None:
-    fakes = replicas(0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0)
     bench = FakePool(runtime, fakes, SOFT, TWO_NODES)
     fakes["eval-0"].hold()
     at_home = bench.ask("env-0")
@@ -72,7 +58,7 @@ def test_B24_a_home_that_lives_but_is_full_is_left_and_the_reason_is_counted(
 def test_B21_with_hard_affinity_a_request_waits_at_home_and_its_deadline_tells_for_whom(
     runtime: InProcessRuntime,
 ) -> None:
-    fakes = replicas(0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0)
     routing = HARD.model_copy(update={"timeout_seconds": 0.2})
     bench = FakePool(runtime, fakes, routing, TWO_NODES)
     fakes["eval-0"].hold()
@@ -90,7 +76,7 @@ def test_B21_with_hard_affinity_a_request_waits_at_home_and_its_deadline_tells_f
 
 def test_B21_at_home_whoever_is_free_first_takes_the_request(runtime: InProcessRuntime) -> None:
     nodes = {"a": ["env-0", "eval-0", "eval-1"], "b": ["eval-2"]}
-    fakes = replicas(0.0, 0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0, 0.0)
     bench = FakePool(runtime, fakes, HARD, nodes)
     for name in ("eval-0", "eval-1"):
         fakes[name].hold()
@@ -106,7 +92,7 @@ def test_B21_at_home_whoever_is_free_first_takes_the_request(runtime: InProcessR
 
 
 def test_B21_who_waits_at_home_goes_elsewhere_when_home_dies(runtime: InProcessRuntime) -> None:
-    fakes = replicas(0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0)
     bench = FakePool(runtime, fakes, HARD, TWO_NODES)
     fakes["eval-0"].hold()
     lost = bench.ask("env-0")
@@ -128,7 +114,7 @@ def test_B23_one_node_with_all_environments_does_not_keep_all_work(
         "c": ["eval-2"],
         "d": ["eval-3"],
     }
-    fakes = replicas(*[0.01] * 4)
+    fakes = fake_replicas(*[0.01] * 4)
     bench = FakePool(runtime, fakes, SOFT, nodes)
     tasks = [bench.ask(f"env-{i % 8}") for i in range(80)]
     answers = Counter(task.result(WAIT_SECONDS).replica_id for task in tasks)
@@ -139,6 +125,6 @@ def test_B23_one_node_with_all_environments_does_not_keep_all_work(
 def test_B28_two_pools_send_an_environment_to_the_same_replica() -> None:
     for _ in range(2):
         with InProcessRuntime("threads") as runtime:
-            bench = FakePool(runtime, replicas(0.0, 0.0), HARD, TWO_NODES)
+            bench = FakePool(runtime, fake_replicas(0.0, 0.0), HARD, TWO_NODES)
             for env_id, home in (("env-0", "eval-0"), ("env-1", "eval-1"), ("env-0/3", "eval-0")):
                 assert bench.ask(env_id).result(WAIT_SECONDS).replica_id == home

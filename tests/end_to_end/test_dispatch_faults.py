@@ -7,7 +7,6 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,8 +17,9 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.policy.utils.router import SimpleRouter, SyncSimpleRouter
 from rlightning.runtime.base import Task, WorkerHandle, WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
+from rlightning.testing.least_loaded import least_loaded
 from rlightning.testing.recorded_worker import RecordedWorker
-from rlightning.testing.slow_replica import SlowReplica
+from rlightning.testing.slow_replica import SlowReplica, spawn_slow_replicas
 
 WAIT_SECONDS = 30.0
 
@@ -33,24 +33,6 @@ class RoutedPolicy:
 
     def is_available(self) -> bool:
         return self._submitter.has_room(self.worker)
-
-
-@pytest.fixture
-def runtime() -> Iterator[InProcessRuntime]:
-    with InProcessRuntime("threads") as runtime:
-        yield runtime
-
-
-def replicas(runtime: InProcessRuntime, *service_seconds: float) -> list[WorkerHandle]:
-    return [
-        runtime.spawn(WorkerSpec(f"eval-{i}", lambda seconds=seconds: SlowReplica(seconds)))  # type: ignore[misc]
-        for i, seconds in enumerate(service_seconds)
-    ]
-
-
-def least_loaded(submitter: TaskSubmitter) -> Callable[[list[WorkerHandle]], WorkerHandle]:
-    router = SimpleRouter()
-    return lambda free: free[router.assign(submitter.loads(free), 1)[0]]
 
 
 def test_B3_loads_are_zero_after_ten_thousand_sends_with_errors_and_cancels() -> None:
@@ -80,7 +62,7 @@ def test_B3_loads_are_zero_after_ten_thousand_sends_with_errors_and_cancels() ->
 def test_B4_a_hundred_cancelled_calls_leave_no_load_and_a_newcomer_gets_its_share(
     runtime: InProcessRuntime,
 ) -> None:
-    workers = replicas(runtime, 0.002, 0.002, 0.002)
+    workers = spawn_slow_replicas(runtime, 0.002, 0.002, 0.002)
     submitter = TaskSubmitter(100)
     generator = random.Random(0)
     tasks = [submitter.submit(generator.choice(workers), "act") for _ in range(100)]
@@ -96,7 +78,7 @@ def test_B4_a_hundred_cancelled_calls_leave_no_load_and_a_newcomer_gets_its_shar
 @pytest.mark.parametrize("mode", ["inline", "threads"])
 def test_B5_a_policy_that_raises_leaves_no_load(mode: Any) -> None:
     with InProcessRuntime(mode) as runtime:
-        (worker,) = replicas(runtime, 0.0)
+        (worker,) = spawn_slow_replicas(runtime, 0.0)
         submitter = TaskSubmitter()
         tasks = [submitter.submit(worker, "act_or_raise", number) for number in range(100)]
         errors = [task for task in tasks if _error_of(task) is not None]
@@ -125,7 +107,7 @@ def test_B8_a_rebuilt_router_finds_the_loads_in_the_ledger() -> None:
 
 @pytest.mark.parametrize("path", ["submit", "submit_to_any", "gathered"])
 def test_B9_a_busy_policy_has_a_load_on_every_path(runtime: InProcessRuntime, path: str) -> None:
-    (worker,) = replicas(runtime, 0.1)
+    (worker,) = spawn_slow_replicas(runtime, 0.1)
     submitter = TaskSubmitter(2)
     if path == "submit":
         task = submitter.submit(worker, "act", 1)
@@ -141,7 +123,7 @@ def test_B9_a_busy_policy_has_a_load_on_every_path(runtime: InProcessRuntime, pa
 def test_B15_a_waiting_request_starts_on_the_replica_that_comes_later(
     runtime: InProcessRuntime,
 ) -> None:
-    workers = replicas(runtime, 0.0)
+    workers = spawn_slow_replicas(runtime, 0.0)
     submitter = TaskSubmitter()
     submitter.submit(workers[0], "act_for", 2.0)
     with ThreadPoolExecutor(1) as executor:
@@ -160,7 +142,7 @@ def test_B15_a_waiting_request_starts_on_the_replica_that_comes_later(
 def test_B16_a_busy_policy_gets_no_second_request_while_others_are_free_async(
     runtime: InProcessRuntime,
 ) -> None:
-    workers = replicas(runtime, 1.0, 0.01, 0.01)
+    workers = spawn_slow_replicas(runtime, 1.0, 0.01, 0.01)
     submitter = TaskSubmitter()
     started_at = time.monotonic()
     tasks = [submitter.submit_to_any(workers, least_loaded(submitter), "act", i) for i in range(30)]
@@ -172,7 +154,7 @@ def test_B16_a_busy_policy_gets_no_second_request_while_others_are_free_sync(
     runtime: InProcessRuntime,
 ) -> None:
     submitter = TaskSubmitter()
-    workers = replicas(runtime, 1.0, 0.01, 0.01)
+    workers = spawn_slow_replicas(runtime, 1.0, 0.01, 0.01)
     router = SyncSimpleRouter([RoutedPolicy(worker, submitter) for worker in workers])
     submitter.add_release_listener(router.notify_available)
     started_at = time.monotonic()
@@ -185,7 +167,7 @@ def test_B16_a_busy_policy_gets_no_second_request_while_others_are_free_sync(
 def test_B17_throughput_grows_with_the_number_of_policies(
     runtime: InProcessRuntime, num_policies: int
 ) -> None:
-    workers = replicas(runtime, *[0.05] * num_policies)
+    workers = spawn_slow_replicas(runtime, *[0.05] * num_policies)
     submitter = TaskSubmitter()
     choose = least_loaded(submitter)
     num_rounds = 8
@@ -212,7 +194,7 @@ def test_B17_throughput_grows_with_the_number_of_policies(
 def test_B84_work_of_unequal_length_is_pulled_by_whoever_is_free(
     runtime: InProcessRuntime,
 ) -> None:
-    workers = replicas(runtime, *[0.0] * 4)
+    workers = spawn_slow_replicas(runtime, *[0.0] * 4)
     submitter = TaskSubmitter()
     durations = range(16, 0, -1)
     optimum = sum(durations) / 4

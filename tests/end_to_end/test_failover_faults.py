@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from rlightning.config.env_config import EnvConfig
@@ -21,6 +19,7 @@ from rlightning.testing.fake_replica import (
     Before,
     FakeLearner,
     FakeReplica,
+    fake_replicas,
 )
 from rlightning.testing.manual_clock import ManualClock
 
@@ -28,20 +27,6 @@ WAIT_SECONDS = 30.0
 SYNC = RoutingConfig(mode="sync")
 ASYNC = RoutingConfig(mode="async")
 BOTH_MODES = pytest.mark.parametrize("routing", [SYNC, ASYNC], ids=["sync", "async"])
-
-
-@pytest.fixture
-def runtime() -> Iterator[InProcessRuntime]:
-    with InProcessRuntime("threads") as runtime:
-        yield runtime
-
-
-def replicas(*service_seconds: float) -> dict[str, FakeReplica]:
-    names = [f"eval-{i}" for i in range(len(service_seconds))]
-    return {
-        name: FakeReplica(name, seconds)
-        for name, seconds in zip(names, service_seconds, strict=True)
-    }
 
 
 def _evaluation(runtime: InProcessRuntime, bench: FakePool) -> EvaluationEngine:
@@ -100,7 +85,7 @@ def test_B37_a_broken_replica_is_asked_up_to_its_threshold_and_then_probed(
 def test_B42_a_replica_that_died_and_is_back_under_its_id_gets_work(
     runtime: InProcessRuntime, routing: RoutingConfig
 ) -> None:
-    fakes = replicas(0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0)
     bench = FakePool(runtime, fakes, routing.model_copy(update={"tie_break": "rotating"}))
     learner = runtime.spawn(WorkerSpec("learner-0", FakeLearner))
     group = PolicyGroup({"kind": bench.pool}, {"env-0": "kind"}, learner, bench.submitter)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -25,26 +24,13 @@ from rlightning.testing.fake_replica import (
     FakeLearner,
     FakeReplica,
     GatheringFakeReplica,
+    fake_replicas,
 )
 
 WAIT_SECONDS = 30.0
 SYNC = RoutingConfig(mode="sync")
 ASYNC = RoutingConfig(mode="async")
 BOTH_MODES = pytest.mark.parametrize("routing", [SYNC, ASYNC], ids=["sync", "async"])
-
-
-@pytest.fixture
-def runtime() -> Iterator[InProcessRuntime]:
-    with InProcessRuntime("threads") as runtime:
-        yield runtime
-
-
-def replicas(*service_seconds: float) -> dict[str, FakeReplica]:
-    names = [f"eval-{i}" for i in range(len(service_seconds))]
-    return {
-        name: FakeReplica(name, seconds)
-        for name, seconds in zip(names, service_seconds, strict=True)
-    }
 
 
 @BOTH_MODES
@@ -67,7 +53,7 @@ def test_B5_a_policy_that_raises_half_the_time_leaves_no_load(
 def test_B8_a_router_that_is_built_anew_avoids_who_has_work_in_flight(
     runtime: InProcessRuntime,
 ) -> None:
-    fakes = replicas(0.0, 0.0, 0.0)
+    fakes = fake_replicas(0.0, 0.0, 0.0)
     bench = FakePool(runtime, fakes, ASYNC.model_copy(update={"max_pending_tasks": 64}))
     for fake in fakes.values():
         fake.hold()
@@ -135,7 +121,7 @@ def _evaluation(runtime: InProcessRuntime, bench: FakePool) -> EvaluationEngine:
 def test_B15_a_waiting_request_is_answered_by_the_replica_that_comes_later(
     runtime: InProcessRuntime, routing: RoutingConfig
 ) -> None:
-    fakes = replicas(0.0)
+    fakes = fake_replicas(0.0)
     bench = FakePool(runtime, fakes, routing)
     fakes["eval-0"].hold()
     first = bench.ask()
@@ -156,7 +142,7 @@ def test_B15_a_waiting_request_is_answered_by_the_replica_that_comes_later(
 def test_B16_a_busy_replica_gets_no_second_request_while_others_are_free(
     runtime: InProcessRuntime, routing: RoutingConfig
 ) -> None:
-    bench = FakePool(runtime, replicas(1.0, 0.01, 0.01), routing)
+    bench = FakePool(runtime, fake_replicas(1.0, 0.01, 0.01), routing)
     started_at = time.monotonic()
     tasks = [bench.ask(f"env-{i}") for i in range(30)]
     for task in tasks:
@@ -170,7 +156,7 @@ def test_B16_round_robin_within_a_node_takes_the_slowest_ones_time(
     """The published rule is blind to load: every third request goes to the slow replica."""
     nodes = {"local": ["eval-0", "eval-1", "eval-2", "env-0"]}
     routing = RoutingConfig(mode="sync", type="node_affinity")
-    bench = FakePool(runtime, replicas(0.1, 0.001, 0.001), routing, nodes)
+    bench = FakePool(runtime, fake_replicas(0.1, 0.001, 0.001), routing, nodes)
     started_at = time.monotonic()
     tasks = [bench.ask() for _ in range(30)]
     answers = [task.result(WAIT_SECONDS).replica_id for task in tasks]
@@ -183,7 +169,7 @@ def test_B16_round_robin_within_a_node_takes_the_slowest_ones_time(
 def test_B17_throughput_of_a_pool_grows_with_its_replicas(
     runtime: InProcessRuntime, routing: RoutingConfig, num_replicas: int
 ) -> None:
-    bench = FakePool(runtime, replicas(*[0.05] * num_replicas), routing)
+    bench = FakePool(runtime, fake_replicas(*[0.05] * num_replicas), routing)
     num_rounds = 8
 
     def live_as_an_environment(env_id: str) -> None:
@@ -213,7 +199,7 @@ def test_B32_what_travels_from_step_to_step_is_neither_lost_nor_mixed_up(
 ) -> None:
     """Replicas keep nothing between steps: the state goes out with the observation, comes back
     plus one with the action, and each of four environments counts its own steps."""
-    bench = FakePool(runtime, replicas(*[0.001] * num_replicas), routing)
+    bench = FakePool(runtime, fake_replicas(*[0.001] * num_replicas), routing)
     seen: dict[str, list[int]] = {f"env-{i}": [] for i in range(4)}
 
     def live(env_id: str) -> None:

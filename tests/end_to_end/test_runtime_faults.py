@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,36 +12,17 @@ import pytest
 
 from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.errors import WorkerDiedError
-from rlightning.policy.utils.router import SimpleRouter
-from rlightning.runtime.base import WorkerHandle, WorkerSpec
 from rlightning.runtime.in_process import InProcessRuntime
-from rlightning.testing.slow_replica import SlowReplica
+from rlightning.testing.least_loaded import least_loaded
+from rlightning.testing.slow_replica import spawn_slow_replicas
 
 WAIT_SECONDS = 30.0
-
-
-@pytest.fixture
-def runtime() -> Iterator[InProcessRuntime]:
-    with InProcessRuntime("threads") as runtime:
-        yield runtime
-
-
-def replicas(runtime: InProcessRuntime, *service_seconds: float) -> list[WorkerHandle]:
-    return [
-        runtime.spawn(WorkerSpec(f"eval-{i}", lambda seconds=seconds: SlowReplica(seconds)))  # type: ignore[misc]
-        for i, seconds in enumerate(service_seconds)
-    ]
-
-
-def least_loaded(submitter: TaskSubmitter) -> Callable[[list[WorkerHandle]], WorkerHandle]:
-    router = SimpleRouter()
-    return lambda free: free[router.assign(submitter.loads(free), 1)[0]]
 
 
 @pytest.mark.parametrize("mode", ["inline", "threads"])
 def test_B20_waiting_for_any_result_has_no_favourite(mode: Any) -> None:
     with InProcessRuntime(mode) as runtime:
-        workers = {worker.worker_id: worker for worker in replicas(runtime, *[0.0] * 5)}
+        workers = {worker.worker_id: worker for worker in spawn_slow_replicas(runtime, *[0.0] * 5)}
         tasks = {worker_id: worker.call("act") for worker_id, worker in workers.items()}
         rounds_passed_over = dict.fromkeys(tasks, 0)
         largest_gap = 0
@@ -62,7 +42,7 @@ def test_B44_a_worker_that_dies_answers_all_its_requests_with_its_death(
     runtime: InProcessRuntime,
 ) -> None:
     submitter = TaskSubmitter(5)
-    (worker,) = replicas(runtime, 0.2)
+    (worker,) = spawn_slow_replicas(runtime, 0.2)
     tasks = [submitter.submit(worker, "act") for _ in range(5)]
     worker.kill()
     for task in tasks:
@@ -70,7 +50,7 @@ def test_B44_a_worker_that_dies_answers_all_its_requests_with_its_death(
             task.result(0)
     assert submitter.load(worker) == 0
     assert submitter.ledger.outcome_counts()["died"] == 5
-    (replacement,) = replicas(runtime, 0.0)
+    (replacement,) = spawn_slow_replicas(runtime, 0.0)
     assert replacement.incarnation == 2
     assert submitter.submit(replacement, "act", 7).result(WAIT_SECONDS) == 7
     assert submitter.load(replacement) == 0
@@ -79,7 +59,7 @@ def test_B44_a_worker_that_dies_answers_all_its_requests_with_its_death(
 def test_B52_calls_that_arrive_during_a_forward_pass_are_answered_together(
     runtime: InProcessRuntime,
 ) -> None:
-    (worker,) = replicas(runtime, 0.2)
+    (worker,) = spawn_slow_replicas(runtime, 0.2)
     submitter = TaskSubmitter(64)
     started_at = time.monotonic()
     tasks = []
@@ -97,7 +77,7 @@ def test_B56_four_coordinators_at_a_tiny_switch_interval_lose_nothing() -> None:
     sys.setswitchinterval(1e-6)
     try:
         with InProcessRuntime("inline") as runtime:
-            workers = replicas(runtime, *[0.0] * 4)
+            workers = spawn_slow_replicas(runtime, *[0.0] * 4)
             submitter = TaskSubmitter(2, timeout_seconds=WAIT_SECONDS)
             choose = least_loaded(submitter)
 
@@ -124,7 +104,7 @@ def test_B56_whoever_is_ready_is_served_at_once_and_nobody_waits_for_the_slowest
         [0.05 if (number + position) % 6 == 0 else 0.002 for number in range(num_rounds)]
         for position in range(6)
     ]
-    workers = replicas(runtime, *[0.0] * 6)
+    workers = spawn_slow_replicas(runtime, *[0.0] * 6)
 
     def seconds_when_waiting_for_all() -> float:
         started_at = time.monotonic()

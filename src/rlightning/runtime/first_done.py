@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from rlightning.errors import TaskTimeoutError, WorkerError
 from rlightning.runtime.base import Task
 from rlightning.runtime.finished_task import FinishedTask
 from rlightning.runtime.queued_task import QueuedTask
+
+
+def wait_any(
+    tasks: Sequence[Task[Any]],
+    timeout_seconds: float | None,
+    *,
+    overdue_seconds: float,
+    describe: Callable[[str], str | None],
+) -> tuple[list[Task[Any]], list[Task[Any]]]:
+    """Wait until one task is done; return the done ones in turn, and the pending ones.
+
+    Args:
+        tasks: At least one.
+        timeout_seconds: Longest wait; None for no limit.
+        overdue_seconds: Longest wait beyond that for those whose turn it is.
+        describe: Returns what a worker of that id does, for the error; None for an unknown one.
+
+    Raises:
+        WorkerError: If there is no task.
+        TaskTimeoutError: If none is done in time.
+    """
+    if not tasks:
+        raise WorkerError("expected at least one task to wait for, got none: nothing runs")
+    if not any(task.is_done() for task in tasks) and not wait_first_done(tasks, timeout_seconds):
+        raise TaskTimeoutError(_unanswered(tasks, timeout_seconds, describe))
+    overdue = count_look(tasks)
+    if overdue:
+        wait_first_done(overdue, overdue_seconds)
+    return split_in_turn(tasks)
+
+
+def _unanswered(
+    tasks: Sequence[Task[Any]], seconds: float | None, describe: Callable[[str], str | None]
+) -> str:
+    lines = [f"expected an answer to one of {len(tasks)} calls within {seconds} s, got none:"]
+    lines += [f"  {task!r}" for task in tasks]
+    workers = (describe(worker_id) for worker_id in dict.fromkeys(t.worker_id for t in tasks))
+    lines += [f"  {worker}" for worker in workers if worker is not None]
+    return "\n".join([*lines, "raise the timeout, or look at what hangs"])
 
 
 def split_in_turn(tasks: Sequence[Task[Any]]) -> tuple[list[Task[Any]], list[Task[Any]]]:

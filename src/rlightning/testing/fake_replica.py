@@ -131,3 +131,12 @@ class FakeLearner:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over versions."""
         self._versions = dict(state)
+
+
+def fake_replicas(*service_seconds: float) -> dict[str, FakeReplica]:
+    """Return a replica for each service time, by id."""
+    names = [f"eval-{number}" for number in range(len(service_seconds))]
+    return {
+        name: FakeReplica(name, seconds)
+        for name, seconds in zip(names, service_seconds, strict=True)
+    }

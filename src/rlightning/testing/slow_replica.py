@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
+from rlightning.runtime.base import Runtime, WorkerHandle, WorkerSpec
 from rlightning.runtime.gathered import gathered
 
 
@@ -45,3 +47,11 @@ class SlowReplica:
     def batch_sizes(self) -> list[int]:
         """Return the sizes of the runs of `act_together`."""
         return self._batch_sizes
+
+
+def spawn_slow_replicas(runtime: Runtime, *service_seconds: float) -> list[WorkerHandle]:
+    """Start a replica for each service time."""
+    return [
+        runtime.spawn(WorkerSpec(f"eval-{number}", partial(SlowReplica, seconds)))
+        for number, seconds in enumerate(service_seconds)
+    ]

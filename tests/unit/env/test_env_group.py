@@ -3,12 +3,9 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from rlightning.config.env_config import EnvConfig
-from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.env.group import EnvGroup
 from rlightning.env_id import EnvId, format_env_id, parse_env_id
 from rlightning.errors import (
     CheckpointError,
@@ -16,11 +13,14 @@ from rlightning.errors import (
     WorkerDiedError,
 )
 from rlightning.runtime.in_process import InProcessRuntime
-from rlightning.types import ActionBatch
-
-COUNTING = EnvConfig(id="rlightning.testing.environments:Counting-v0", num_workers=2, num_envs=2)
-CART_POLE = EnvConfig(id="CartPole-v1", num_workers=3, num_envs=4)
-PENDULUM = EnvConfig(id="Pendulum-v1", num_envs=2)
+from rlightning.testing.env_groups import (
+    CART_POLE,
+    COUNTING,
+    PENDULUM,
+    create_group,
+    step_all,
+    still_action,
+)
 
 
 @pytest.fixture(params=["inline", "threads"])
@@ -29,29 +29,8 @@ def runtime(request):
         yield runtime
 
 
-def _group(runtime, *configs: EnvConfig, rollout_length: int = 3, **options) -> EnvGroup:
-    submitter = TaskSubmitter(timeout_seconds=30.0)
-    return EnvGroup(runtime, submitter, configs, rollout_length, 0, **options)
-
-
-def _answer(request, version: int = 0) -> ActionBatch:
-    num_envs, size = request.noise.shape
-    is_pendulum = request.observation.shape[1] == 3
-    action = np.zeros((num_envs, size), np.float32) if is_pendulum else np.zeros(num_envs, int)
-    zeros = np.zeros(num_envs, dtype=np.float32)
-    return ActionBatch(request.env_id, action, zeros, zeros, version, "eval-0")
-
-
-def _step_all(group: EnvGroup) -> list[str]:
-    stepped = []
-    for env_id, task in group.observations():
-        group.step(env_id, _answer(task.result(30.0)))
-        stepped.append(env_id)
-    return stepped
-
-
 def test_workers_are_numbered_across_all_configurations(runtime) -> None:
-    group = _group(runtime, COUNTING, CART_POLE)
+    group = create_group(runtime, COUNTING, CART_POLE)
     assert group.env_ids == ("env-0", "env-1", "env-2", "env-3", "env-4")
     assert [handle.worker_id for handle in group.handles()] == list(group.env_ids)
     assert group.environment_names() == {
@@ -65,10 +44,12 @@ def test_workers_are_numbered_across_all_configurations(runtime) -> None:
 
 
 def test_B59_every_sub_environment_has_an_id_of_its_own(runtime) -> None:
-    group = _group(runtime, EnvConfig(id=COUNTING.id, num_workers=2, num_envs=4), rollout_length=3)
+    group = create_group(
+        runtime, EnvConfig(id=COUNTING.id, num_workers=2, num_envs=4), rollout_length=3
+    )
     group.reset()
     for _ in range(3):
-        _step_all(group)
+        step_all(group)
     fragments = [task.result(30.0) for task in group.take_fragments()]
     stamped = Counter(episode.env_id for fragment in fragments for episode in fragment.episodes)
     assert list(stamped) == group.sub_env_ids()
@@ -82,7 +63,7 @@ def test_B59_every_sub_environment_has_an_id_of_its_own(runtime) -> None:
 
 def test_B65_kinds_are_told_apart_and_shared_by_equal_environments(runtime) -> None:
     again = EnvConfig(id="CartPole-v1", kwargs={"sutton_barto_reward": True}, num_envs=2)
-    group = _group(runtime, CART_POLE, PENDULUM, again)
+    group = create_group(runtime, CART_POLE, PENDULUM, again)
     of_kind = {name: [i for i in group.env_ids if group.kind_of(i) == name] for name in group.kinds}
     assert list(of_kind.values()) == [["env-0", "env-1", "env-2", "env-4"], ["env-3"]]
     cart_pole, pendulum = group.kinds.values()
@@ -93,10 +74,10 @@ def test_B65_kinds_are_told_apart_and_shared_by_equal_environments(runtime) -> N
 
 
 def test_different_environments_play_side_by_side(runtime) -> None:
-    group = _group(runtime, COUNTING, CART_POLE, PENDULUM, rollout_length=4)
+    group = create_group(runtime, COUNTING, CART_POLE, PENDULUM, rollout_length=4)
     group.reset()
     for _ in range(4):
-        assert _step_all(group) == list(group.env_ids)
+        assert step_all(group) == list(group.env_ids)
     fragments = [task.result(30.0) for task in group.take_fragments()]
     assert [fragment.env_id for fragment in fragments] == list(group.env_ids)
     assert [fragment.observation.shape for fragment in fragments] == [
@@ -111,12 +92,12 @@ def test_different_environments_play_side_by_side(runtime) -> None:
 
 
 def test_fragments_follow_each_other_without_a_gap(runtime) -> None:
-    group = _group(runtime, COUNTING, rollout_length=2)
+    group = create_group(runtime, COUNTING, rollout_length=2)
     group.reset()
     seen = []
     for _ in range(3):
-        _step_all(group)
-        _step_all(group)
+        step_all(group)
+        step_all(group)
         fragment = group.take_fragments()[1].result(30.0)
         seen += fragment.observation[:, 0, 0].tolist()
     assert seen == [100, 101, 102, 200, 201, 202]
@@ -130,14 +111,14 @@ def test_an_action_may_be_a_task_whose_value_is_not_there_yet() -> None:
 
         def answer(self, request):
             self.may_answer.wait(30.0)
-            return _answer(request)
+            return still_action(request)
 
     answerer = Answerer()
     with InProcessRuntime("threads") as runtime:
         from rlightning.runtime.base import WorkerSpec
 
         policy = runtime.spawn(WorkerSpec("eval-0", lambda: answerer))
-        group = _group(runtime, COUNTING)
+        group = create_group(runtime, COUNTING)
         group.reset()
         for env_id, task in group.observations():
             group.step(env_id, policy.call("answer", task))
@@ -149,19 +130,19 @@ def test_an_action_may_be_a_task_whose_value_is_not_there_yet() -> None:
 
 
 def test_newest_are_the_tasks_of_the_newest_observations(runtime) -> None:
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     assert dict(group.newest) == {}
     group.reset()
     before = dict(group.newest)
     assert before["env-1"].result(30.0).observation.tolist() == [[100], [100]]
-    _step_all(group)
+    step_all(group)
     assert group.newest["env-1"].result(30.0).observation.tolist() == [[101], [101]]
     assert before["env-1"].result(30.0).observation.tolist() == [[100], [100]]
     group.close()
 
 
 def test_states_come_back_to_the_same_workers(runtime) -> None:
-    group, other = _group(runtime, COUNTING), None
+    group, other = create_group(runtime, COUNTING), None
     states = group.states()
     assert list(states["workers"]) == ["env-0", "env-1"]
     assert states["workers"]["env-0"] != states["workers"]["env-1"]
@@ -169,7 +150,7 @@ def test_states_come_back_to_the_same_workers(runtime) -> None:
     noise = [task.result(30.0).noise.tolist() for task in group.newest.values()]
     group.close()
     with InProcessRuntime() as second_runtime:
-        other = _group(second_runtime, COUNTING)
+        other = create_group(second_runtime, COUNTING)
         other.reset()
         other.restore(states)
         with pytest.raises(EnvironmentFailedError, match="call reset"):
@@ -181,17 +162,17 @@ def test_states_come_back_to_the_same_workers(runtime) -> None:
 
 def test_states_of_another_number_of_workers_are_refused(runtime) -> None:
     with InProcessRuntime() as other_runtime:
-        one = _group(other_runtime, COUNTING.model_copy(update={"num_workers": 1}))
+        one = create_group(other_runtime, COUNTING.model_copy(update={"num_workers": 1}))
         states = one.states()
         one.close()
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     with pytest.raises(CheckpointError, match="expected states of env-0, env-1, got env-0; resum"):
         group.restore(states)
     group.close()
 
 
 def test_closing_closes_all_environments_and_stops_their_workers(runtime, closings) -> None:
-    group = _group(runtime, EnvConfig(id="Closing-v0", num_workers=2, num_envs=2))
+    group = create_group(runtime, EnvConfig(id="Closing-v0", num_workers=2, num_envs=2))
     group.close()
     group.close()
     assert len(set(closings)) == len(closings) == 4
@@ -201,7 +182,7 @@ def test_closing_closes_all_environments_and_stops_their_workers(runtime, closin
 
 
 def test_waiting_times_are_those_of_its_own_workers(runtime) -> None:
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     group.reset()
     assert set(group.wait_seconds()) == {"env-0", "env-1"}
     assert all(seconds >= 0.0 for seconds in group.wait_seconds().values())
@@ -209,6 +190,6 @@ def test_waiting_times_are_those_of_its_own_workers(runtime) -> None:
 
 
 def test_the_group_says_what_it_hosts(runtime) -> None:
-    group = _group(runtime, CART_POLE)
+    group = create_group(runtime, CART_POLE)
     assert "env-2: CartPole-v1; 0 observations not taken" in repr(group)
     group.close()

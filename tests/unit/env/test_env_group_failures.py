@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from rlightning.config.env_config import EnvConfig
-from rlightning.dispatch.submitter import TaskSubmitter
-from rlightning.env.group import EnvGroup
 from rlightning.env.worker import EnvWorker
 from rlightning.errors import (
     ConfigError,
@@ -17,11 +15,12 @@ from rlightning.errors import (
     TaskTimeoutError,
 )
 from rlightning.runtime.in_process import InProcessRuntime
+from rlightning.testing.env_groups import (
+    COUNTING,
+    create_group,
+    step_all,
+)
 from rlightning.types import ActionBatch
-
-COUNTING = EnvConfig(id="rlightning.testing.environments:Counting-v0", num_workers=2, num_envs=2)
-CART_POLE = EnvConfig(id="CartPole-v1", num_workers=3, num_envs=4)
-PENDULUM = EnvConfig(id="Pendulum-v1", num_envs=2)
 
 
 @pytest.fixture(params=["inline", "threads"])
@@ -30,37 +29,16 @@ def runtime(request):
         yield runtime
 
 
-def _group(runtime, *configs: EnvConfig, rollout_length: int = 3, **options) -> EnvGroup:
-    submitter = TaskSubmitter(timeout_seconds=30.0)
-    return EnvGroup(runtime, submitter, configs, rollout_length, 0, **options)
-
-
-def _answer(request, version: int = 0) -> ActionBatch:
-    num_envs, size = request.noise.shape
-    is_pendulum = request.observation.shape[1] == 3
-    action = np.zeros((num_envs, size), np.float32) if is_pendulum else np.zeros(num_envs, int)
-    zeros = np.zeros(num_envs, dtype=np.float32)
-    return ActionBatch(request.env_id, action, zeros, zeros, version, "eval-0")
-
-
-def _step_all(group: EnvGroup) -> list[str]:
-    stepped = []
-    for env_id, task in group.observations():
-        group.step(env_id, _answer(task.result(30.0)))
-        stepped.append(env_id)
-    return stepped
-
-
 def test_B58_two_workers_with_one_id_are_refused_and_both_named(runtime) -> None:
     def create(config, worker_index, rollout_length, seed):
         return EnvWorker(config, 0, rollout_length, seed)
 
     with pytest.raises(EnvironmentFailedError, match="got 'env-0' for both env-0 and env-1"):
-        _group(runtime, COUNTING, create_worker=create)
+        create_group(runtime, COUNTING, create_worker=create)
 
 
 def test_B60_receiving_with_nothing_outstanding_is_an_error(runtime) -> None:
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     with pytest.raises(EnvironmentFailedError, match="expected observations that were not taken"):
         group.observations()
     group.reset()
@@ -74,7 +52,7 @@ def test_B60_receiving_with_nothing_outstanding_is_an_error(runtime) -> None:
 
 
 def test_B60_a_step_out_of_turn_is_an_error(runtime) -> None:
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     answer = ActionBatch("env-0", np.zeros(2, int), np.zeros(2), np.zeros(2), 0, "eval-0")
     with pytest.raises(
         EnvironmentFailedError, match="env-0 to be taken and answered, got a step b"
@@ -91,7 +69,7 @@ def test_B60_a_step_out_of_turn_is_an_error(runtime) -> None:
 
 
 def test_an_unknown_worker_is_named_with_the_nearest_one(runtime) -> None:
-    group = _group(runtime, COUNTING)
+    group = create_group(runtime, COUNTING)
     with pytest.raises(EnvironmentFailedError, match=r"got 'env1' \(did you mean 'env-1'\?\)"):
         group.take("env1")
     with pytest.raises(EnvironmentFailedError, match="got 'env-9'"):
@@ -103,9 +81,9 @@ def test_a_failing_environment_fails_the_task_of_its_next_observations(runtime) 
     raising = EnvConfig(
         id="rlightning.testing.environments:Raising-v0", num_envs=1, kwargs={"at_step": 1}
     )
-    group = _group(runtime, COUNTING, raising)
+    group = create_group(runtime, COUNTING, raising)
     group.reset()
-    _step_all(group)
+    step_all(group)
     assert group.newest["env-0"].result(30.0).observation.tolist() == [[101], [101]]
     with pytest.raises(EnvironmentFailedError, match=r"Raising-v0' \(env-2\), step 1") as caught:
         group.newest["env-2"].result(30.0)
@@ -122,10 +100,10 @@ def test_a_hanging_environment_is_named_at_the_deadline() -> None:
         timeout_seconds=0.3,
     )
     with InProcessRuntime("threads") as runtime:
-        group = _group(runtime, config)
+        group = create_group(runtime, config)
         group.reset()
-        _step_all(group)
-        _step_all(group)
+        step_all(group)
+        step_all(group)
         with pytest.raises(TaskTimeoutError, match=r"Hanging-v0' \(env-0\), step 2"):
             group.newest["env-0"].result()
         go_on.set()
@@ -139,6 +117,9 @@ from rlightning.dispatch.submitter import TaskSubmitter
 from rlightning.env.group import EnvGroup
 from rlightning.runtime.in_process import InProcessRuntime
 import numpy as np
+from rlightning.testing.env_groups import (
+    CART_POLE, COUNTING, PENDULUM, create_group, still_action, step_all
+)
 from rlightning.types import ActionBatch
 
 config = EnvConfig(
@@ -169,19 +150,19 @@ def test_an_environment_that_hangs_on_the_only_thread_ends_the_process_and_is_na
 def test_an_environment_that_cannot_be_made_leaves_nothing_behind(runtime, closings) -> None:
     closing = EnvConfig(id="Closing-v0", num_workers=2, num_envs=2)
     with pytest.raises(EnvironmentFailedError, match="did you mean 'CartPole-v1'"):
-        _group(runtime, closing, EnvConfig(id="CartPol-v1"))
+        create_group(runtime, closing, EnvConfig(id="CartPol-v1"))
     assert len(set(closings)) == len(closings) == 4
 
 
 @pytest.mark.parametrize(("configs", "length"), [((), 3), ((COUNTING,), 0)])
 def test_no_environment_and_no_step_are_refused(configs, length) -> None:
     with InProcessRuntime() as runtime, pytest.raises(ConfigError, match="at least one environme"):
-        _group(runtime, *configs, rollout_length=length)
+        create_group(runtime, *configs, rollout_length=length)
 
 
 def test_one_environment_that_does_not_close_keeps_no_other_open(runtime, closings) -> None:
     closings.raising = 1
-    group = _group(runtime, EnvConfig(id="Closing-v0", num_workers=3, num_envs=1))
+    group = create_group(runtime, EnvConfig(id="Closing-v0", num_workers=3, num_envs=1))
     with pytest.raises(EnvironmentFailedError, match=r"env-\d.*the window does not close"):
         group.close()
     assert len(set(closings)) == len(closings) == 3

@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text
 
-from rlightning.config.env_config import EnvConfig
-from rlightning.env.worker import EnvWorker
 from rlightning.errors import (
     EnvironmentFailedError,
     SpaceError,
 )
+from rlightning.testing.env_workers import STAY, TESTING, answer_of, create_worker
 from rlightning.testing.environments import CountingEnv
-from rlightning.types import ActionBatch
-
-TESTING = "rlightning.testing.environments:"
 
 
 class EchoEnv(gymnasium.Env):
@@ -63,22 +59,8 @@ def _environments_of_this_file():
         gymnasium.registry.pop(f"{name}-v0")
 
 
-def _worker(env_id: str, index: int = 0, length: int = 4, seed: int = 0, **config: Any):
-    config = {"num_envs": 2, **config}
-    return EnvWorker(EnvConfig(id=env_id, **config), index, length, seed)
-
-
-def _answer(action: Any) -> ActionBatch:
-    action = np.asarray(action)
-    zeros = np.zeros(len(action), dtype=np.float32)
-    return ActionBatch("env-0", action, zeros, zeros, 0, "eval-0")
-
-
-STAY = _answer([0, 0])
-
-
 def test_the_worker_names_itself_and_says_what_a_policy_must_fit() -> None:
-    worker = _worker("CartPole-v1", index=7)
+    worker = create_worker("CartPole-v1", index=7)
     assert worker.identity() == worker.env_id == "env-7"
     assert worker.kind().observation_space.shape == (4,)
     assert worker.kind().action_space == Discrete(2)
@@ -86,7 +68,7 @@ def test_the_worker_names_itself_and_says_what_a_policy_must_fit() -> None:
 
 
 def test_a_request_holds_observations_noise_and_the_sender() -> None:
-    worker = _worker(TESTING + "Counting-v0", index=3, num_envs=5)
+    worker = create_worker(TESTING + "Counting-v0", index=3, num_envs=5)
     request = worker.reset()
     assert request.env_id == "env-3"
     assert request.observation.tolist() == [[100.0]] * 5
@@ -95,7 +77,7 @@ def test_a_request_holds_observations_noise_and_the_sender() -> None:
 
 
 def test_every_request_has_fresh_noise() -> None:
-    worker = _worker(TESTING + "Counting-v0", length=2)
+    worker = create_worker(TESTING + "Counting-v0", length=2)
     requests = [worker.reset()]
     for _ in range(5):
         requests += [worker.step(STAY), worker.step(STAY)]
@@ -108,7 +90,7 @@ def test_every_request_has_fresh_noise() -> None:
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_nothing_that_was_handed_out_changes_later(mode) -> None:
     kwargs = {"autoreset_mode": mode, "lengths": [[2], [3]], "ends": [["truncated"]]}
-    worker = _worker(TESTING + "CountingVector-v0", length=3, kwargs=kwargs)
+    worker = create_worker(TESTING + "CountingVector-v0", length=3, kwargs=kwargs)
     handed_out = [worker.reset()]
     for _ in range(4):
         handed_out += [worker.step(STAY) for _ in range(3)]
@@ -123,7 +105,7 @@ def test_nothing_that_was_handed_out_changes_later(mode) -> None:
 
 def test_an_environment_that_reuses_its_array_spoils_no_last_observation() -> None:
     kwargs = {"lengths": [2], "ends": ["truncated"], "reuse_buffer": True}
-    worker = _worker(TESTING + "Counting-v0", length=2, kwargs=kwargs)
+    worker = create_worker(TESTING + "Counting-v0", length=2, kwargs=kwargs)
     worker.reset()
     worker.step(STAY)
     assert worker.step(STAY).observation.tolist() == [[200], [200]]
@@ -147,9 +129,9 @@ def test_an_environment_that_reuses_its_array_spoils_no_last_observation() -> No
 def test_the_environment_gets_its_own_actions_and_the_fragment_those_drawn(
     space, drawn, given
 ) -> None:
-    worker = _worker("Echo-v0", length=1, kwargs={"action_space": space})
+    worker = create_worker("Echo-v0", length=1, kwargs={"action_space": space})
     worker.reset()
-    assert worker.step(_answer(drawn)).observation.tolist() == given
+    assert worker.step(answer_of(drawn)).observation.tolist() == given
     fragment = worker.take_fragment()
     np.testing.assert_array_equal(fragment.action[0], drawn)
     assert fragment.action.dtype == worker.kind().action_space.dtype
@@ -157,11 +139,11 @@ def test_the_environment_gets_its_own_actions_and_the_fragment_those_drawn(
 
 
 def test_pictures_stay_uint8_and_float64_becomes_float32() -> None:
-    pictures = _worker("Picture-v0", length=1)
+    pictures = create_worker("Picture-v0", length=1)
     assert pictures.reset().observation.dtype == np.uint8
     assert pictures.step(STAY).observation.shape == (2, 4, 4, 1)
     assert pictures.take_fragment().observation.dtype == np.uint8
-    echo = _worker("Echo-v0", kwargs={"action_space": Discrete(2)})
+    echo = create_worker("Echo-v0", kwargs={"action_space": Discrete(2)})
     assert echo.reset().observation.dtype == np.float32
     pictures.close()
     echo.close()
@@ -170,8 +152,8 @@ def test_pictures_stay_uint8_and_float64_becomes_float32() -> None:
 def test_composite_observations_are_flattened_or_refused() -> None:
     space = Dict({"a": Discrete(2)})
     with pytest.raises(SpaceError, match="flatten_observation is false"):
-        _worker("Strange-v0", kwargs={"observation_space": space}, flatten_observation=False)
-    worker = _worker("Strange-v0", kwargs={"observation_space": space})
+        create_worker("Strange-v0", kwargs={"observation_space": space}, flatten_observation=False)
+    worker = create_worker("Strange-v0", kwargs={"observation_space": space})
     assert worker.kind().observation_space.shape == (2,)
     worker.close()
 
@@ -180,12 +162,12 @@ def test_a_refused_space_closes_the_environments(monkeypatch) -> None:
     closed = []
     monkeypatch.setattr(StrangeEnv, "close", lambda self: closed.append(id(self)))
     with pytest.raises(SpaceError):
-        _worker("Strange-v0", kwargs={"observation_space": Text(3)})
+        create_worker("Strange-v0", kwargs={"observation_space": Text(3)})
     assert len(set(closed)) == 2
 
 
 def test_a_reset_drops_an_unfinished_fragment_and_its_open_episodes() -> None:
-    worker = _worker(TESTING + "Counting-v0", length=3)
+    worker = create_worker(TESTING + "Counting-v0", length=3)
     worker.reset()
     worker.step(STAY)
     assert worker.reset().observation.tolist() == [[200], [200]]
@@ -198,7 +180,7 @@ def test_a_reset_drops_an_unfinished_fragment_and_its_open_episodes() -> None:
 
 
 def test_closing_closes_every_sub_environment_once(closings) -> None:
-    worker = _worker("Closing-v0", num_envs=3)
+    worker = create_worker("Closing-v0", num_envs=3)
     worker.close()
     worker.close()
     assert len(set(closings)) == len(closings) == 3

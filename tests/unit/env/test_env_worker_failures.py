@@ -2,39 +2,21 @@ from __future__ import annotations
 
 import pickle
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
 
-from rlightning.config.env_config import EnvConfig
 from rlightning.env.worker import EnvWorker
 from rlightning.errors import (
     EnvironmentFailedError,
     NotFiniteError,
     ShapeError,
 )
-from rlightning.types import ActionBatch
-
-TESTING = "rlightning.testing.environments:"
-
-
-def _worker(env_id: str, index: int = 0, length: int = 4, seed: int = 0, **config: Any):
-    config = {"num_envs": 2, **config}
-    return EnvWorker(EnvConfig(id=env_id, **config), index, length, seed)
-
-
-def _answer(action: Any) -> ActionBatch:
-    action = np.asarray(action)
-    zeros = np.zeros(len(action), dtype=np.float32)
-    return ActionBatch("env-0", action, zeros, zeros, 0, "eval-0")
-
-
-STAY = _answer([0, 0])
+from rlightning.testing.env_workers import STAY, TESTING, answer_of, create_worker
 
 
 def _raise_at(where: str) -> tuple[EnvironmentFailedError, EnvWorker]:
-    worker = _worker(TESTING + "Raising-v0", index=3, kwargs={where: 2})
+    worker = create_worker(TESTING + "Raising-v0", index=3, kwargs={where: 2})
     with pytest.raises(EnvironmentFailedError) as caught:
         _reset_and_step(worker, 4)
     return caught.value, worker
@@ -64,7 +46,7 @@ def test_an_environment_that_raises_in_the_reset_within_a_step_is_named_too() ->
 
 
 def test_an_environment_that_raises_in_its_first_reset_is_named() -> None:
-    worker = _worker(TESTING + "Raising-v0", kwargs={"at_reset": 1})
+    worker = create_worker(TESTING + "Raising-v0", kwargs={"at_reset": 1})
     with pytest.raises(EnvironmentFailedError, match=r"\(env-0\), reset: .*crashed in reset"):
         worker.reset()
     worker.close()
@@ -78,7 +60,7 @@ def test_the_error_travels_between_processes() -> None:
 
 
 def test_after_a_failure_a_reset_must_come_first() -> None:
-    worker = _worker(TESTING + "NaN-v0", kwargs={"at_step": 1})
+    worker = create_worker(TESTING + "NaN-v0", kwargs={"at_step": 1})
     worker.reset()
     for reason in ("finite observation", r"expected reset\(\) before step\(\)"):
         with pytest.raises(EnvironmentFailedError, match=reason):
@@ -90,7 +72,7 @@ def test_after_a_failure_a_reset_must_come_first() -> None:
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 def test_an_observation_that_is_not_finite_is_named(value) -> None:
-    worker = _worker(TESTING + "NaN-v0", kwargs={"at_step": 2, "value": value})
+    worker = create_worker(TESTING + "NaN-v0", kwargs={"at_step": 2, "value": value})
     worker.reset()
     worker.step(STAY)
     with pytest.raises(EnvironmentFailedError, match="step 2: expected a finite observation"):
@@ -99,7 +81,7 @@ def test_an_observation_that_is_not_finite_is_named(value) -> None:
 
 
 def test_an_observation_that_is_not_finite_after_a_reset_is_named() -> None:
-    worker = _worker(TESTING + "NaN-v0", kwargs={"at_step": 0})
+    worker = create_worker(TESTING + "NaN-v0", kwargs={"at_step": 0})
     with pytest.raises(EnvironmentFailedError, match="reset: expected a finite observation, got"):
         worker.reset()
     worker.close()
@@ -107,7 +89,7 @@ def test_an_observation_that_is_not_finite_after_a_reset_is_named() -> None:
 
 def test_a_last_observation_that_is_not_finite_is_named() -> None:
     kwargs = {"at_step": 3, "ends": ["truncated"]}
-    worker = _worker(TESTING + "NaN-v0", kwargs=kwargs)
+    worker = create_worker(TESTING + "NaN-v0", kwargs=kwargs)
     worker.reset()
     worker.step(STAY)
     worker.step(STAY)
@@ -119,7 +101,7 @@ def test_a_last_observation_that_is_not_finite_is_named() -> None:
 @pytest.mark.parametrize("value", ["nan", "inf", "1e300"])
 def test_a_reward_that_is_not_finite_is_named_before_the_fragment_is_handed_out(value) -> None:
     kwargs = {"at_step": 3, "where": "reward", "value": value, "lengths": [99]}
-    worker = _worker(TESTING + "NaN-v0", length=2, kwargs=kwargs)
+    worker = create_worker(TESTING + "NaN-v0", length=2, kwargs=kwargs)
     worker.reset()
     worker.step(STAY)
     worker.step(STAY)
@@ -133,7 +115,7 @@ def test_a_reward_that_is_not_finite_is_named_before_the_fragment_is_handed_out(
 
 @pytest.mark.parametrize("at_step", [0, 2])
 def test_an_observation_of_another_shape_is_refused(at_step) -> None:
-    worker = _worker(TESTING + "WrongShape-v0", kwargs={"at_step": at_step, "lengths": [99]})
+    worker = create_worker(TESTING + "WrongShape-v0", kwargs={"at_step": at_step, "lengths": [99]})
     with pytest.raises(EnvironmentFailedError, match="step 2|reset") as caught:
         _reset_and_step(worker, 2)
     assert "shape" in str(caught.value)
@@ -141,7 +123,7 @@ def test_an_observation_of_another_shape_is_refused(at_step) -> None:
 
 
 def test_B77_a_source_that_ends_is_an_error_and_no_silent_wait() -> None:
-    worker = _worker(TESTING + "Finite-v0", kwargs={"num_available": 2})
+    worker = create_worker(TESTING + "Finite-v0", kwargs={"num_available": 2})
     worker.reset()
     worker.step(STAY)
     worker.step(STAY)
@@ -157,7 +139,7 @@ def test_a_hanging_worker_says_where_it_is() -> None:
         is_hanging.set()
         go_on.wait(seconds)
 
-    worker = _worker(
+    worker = create_worker(
         "rlightning.testing.environments:Hanging-v0",
         kwargs={"at_step": 2, "seconds": 30.0, "wait": wait},
     )
@@ -176,7 +158,7 @@ def test_a_hanging_worker_says_where_it_is() -> None:
 
 
 def test_a_fragment_has_all_its_steps_or_is_not_handed_out() -> None:
-    worker = _worker(TESTING + "Counting-v0", length=2)
+    worker = create_worker(TESTING + "Counting-v0", length=2)
     with pytest.raises(EnvironmentFailedError, match="expected 2 steps in the fragment, got 0"):
         worker.take_fragment()
     worker.reset()
@@ -191,25 +173,25 @@ def test_a_fragment_has_all_its_steps_or_is_not_handed_out() -> None:
 
 
 def test_actions_of_another_shape_are_refused_and_name_the_replica() -> None:
-    worker = _worker(TESTING + "Counting-v0")
+    worker = create_worker(TESTING + "Counting-v0")
     worker.reset()
     for action in ([0], [0, 0, 0], [[0], [0]]):
         with pytest.raises(ShapeError, match=r"shape \(2,\) for env-0, got .* from eval-0"):
-            worker.step(_answer(action))
+            worker.step(answer_of(action))
     worker.step(STAY)
     worker.close()
 
 
 def test_actions_that_are_not_finite_are_the_policys_fault_and_step_nothing() -> None:
-    worker = _worker("Pendulum-v1")
+    worker = create_worker("Pendulum-v1")
     worker.reset()
     with pytest.raises(NotFiniteError):
-        worker.step(_answer(np.float32([[np.nan], [0.0]])))
-    worker.step(_answer(np.float32([[0.0], [0.0]])))
+        worker.step(answer_of(np.float32([[np.nan], [0.0]])))
+    worker.step(answer_of(np.float32([[0.0], [0.0]])))
     worker.close()
 
 
 def test_an_environment_that_raises_when_it_is_closed_is_named(closings) -> None:
     closings.raising = 2
     with pytest.raises(EnvironmentFailedError, match=r"env-0\), close: .*the window does not"):
-        _worker("Closing-v0").close()
+        create_worker("Closing-v0").close()

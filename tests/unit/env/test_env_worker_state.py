@@ -1,23 +1,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
 
-from rlightning.config.env_config import EnvConfig
 from rlightning.env.worker import EnvWorker
 from rlightning.errors import (
     CheckpointError,
     EnvironmentFailedError,
 )
+from rlightning.testing.env_workers import STAY, TESTING, create_worker
 from rlightning.testing.environments import CountingEnv
-from rlightning.types import ActionBatch
-
-TESTING = "rlightning.testing.environments:"
 
 
 class RandomEnv(CountingEnv):
@@ -39,27 +35,13 @@ def _environments_of_this_file():
         gymnasium.registry.pop(f"{name}-v0")
 
 
-def _worker(env_id: str, index: int = 0, length: int = 4, seed: int = 0, **config: Any):
-    config = {"num_envs": 2, **config}
-    return EnvWorker(EnvConfig(id=env_id, **config), index, length, seed)
-
-
-def _answer(action: Any) -> ActionBatch:
-    action = np.asarray(action)
-    zeros = np.zeros(len(action), dtype=np.float32)
-    return ActionBatch("env-0", action, zeros, zeros, 0, "eval-0")
-
-
-STAY = _answer([0, 0])
-
-
 def _play(worker: EnvWorker, num_steps: int = 6) -> list[float]:
     requests = [worker.reset()] + [worker.step(STAY) for _ in range(num_steps)]
     return [float(x) for r in requests for x in (*r.observation.flat, *r.noise.flat)]
 
 
 def _random_worker(index: int, seed: int) -> EnvWorker:
-    return _worker("Random-v0", index=index, seed=seed, length=6)
+    return create_worker("Random-v0", index=index, seed=seed, length=6)
 
 
 def test_the_seed_and_the_index_decide_everything() -> None:
@@ -90,7 +72,7 @@ def test_a_restored_worker_goes_on_with_new_episodes_always_the_same() -> None:
 
 
 def test_a_restored_worker_must_be_reset_before_it_steps() -> None:
-    worker = _worker(TESTING + "Counting-v0")
+    worker = create_worker(TESTING + "Counting-v0")
     worker.reset()
     worker.restore(worker.state())
     with pytest.raises(EnvironmentFailedError, match="reset"):
@@ -101,4 +83,4 @@ def test_a_restored_worker_must_be_reset_before_it_steps() -> None:
 @pytest.mark.parametrize("state", [{}, {"seeds": {}}, {"seeds": 5, "noise": 5}])
 def test_a_damaged_state_is_refused(state) -> None:
     with pytest.raises(CheckpointError, match="expected generator states"):
-        _worker(TESTING + "Counting-v0").restore(state)
+        create_worker(TESTING + "Counting-v0").restore(state)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rlightning.errors import RLightningError, TaskTimeoutError, WorkerError
+from rlightning.errors import RLightningError, WorkerError
 from rlightning.runtime.base import (
     DEFAULT_STOP_SECONDS,
     Runtime,
@@ -17,7 +17,7 @@ from rlightning.runtime.base import (
     WorkerHandle,
     WorkerSpec,
 )
-from rlightning.runtime.first_done import count_look, split_in_turn, wait_first_done
+from rlightning.runtime.first_done import wait_any
 from rlightning.runtime.ray.call_limits import CallLimits
 from rlightning.runtime.ray.completions import Completions
 from rlightning.runtime.ray.placing import check_can_ever_run
@@ -154,25 +154,16 @@ class RayRuntime(Runtime):
         self, tasks: Sequence[Task[Any]], timeout_seconds: float | None = None
     ) -> tuple[list[Task[Any]], list[Task[Any]]]:
         """Wait until one is done; the done ones come in turn."""
-        if not tasks:
-            raise WorkerError("expected at least one task to wait for, got none: nothing runs")
-        if not any(task.is_done() for task in tasks) and not wait_first_done(
-            tasks, timeout_seconds
-        ):
-            raise TaskTimeoutError(self._unanswered(tasks, timeout_seconds))
-        overdue = count_look(tasks)
-        if overdue:
-            wait_first_done(overdue, SECONDS_FOR_THE_OVERDUE)
-        return split_in_turn(tasks)
+        return wait_any(
+            tasks,
+            timeout_seconds,
+            overdue_seconds=SECONDS_FOR_THE_OVERDUE,
+            describe=self._describe,
+        )
 
-    def _unanswered(self, tasks: Sequence[Task[Any]], seconds: float | None) -> str:
-        lines = [f"expected an answer to one of {len(tasks)} calls within {seconds} s, got none:"]
-        lines += [f"  {task!r}" for task in tasks]
-        for worker_id in dict.fromkeys(task.worker_id for task in tasks):
-            worker = self._workers.get(worker_id)
-            if worker is not None:
-                lines.append(f"  {worker.describe()}; it says: {worker.activity()}")
-        return "\n".join([*lines, "raise the timeout, or look at what hangs"])
+    def _describe(self, worker_id: str) -> str | None:
+        worker = self._workers.get(worker_id)
+        return None if worker is None else f"{worker.describe()}; it says: {worker.activity()}"
 
     def shutdown(self, timeout_seconds: float = DEFAULT_STOP_SECONDS) -> None:
         """Stop all workers under one common deadline, and leave Ray."""
