@@ -104,8 +104,15 @@ def test_a_later_evaluation_of_a_run_on_ray_leaves_nothing(tmp_path: Path) -> No
     assert output.count("connecting") == 2
 
 
-@pytest.mark.parametrize("seconds", [0.5, 2.0])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code", "seconds"),
+    [
+        (signal.SIGINT, 1, 0.5),
+        (signal.SIGTERM, 143, 2.0),
+        pytest.param(signal.SIGINT, 1, 2.0, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, 143, 0.5, marks=pytest.mark.long),
+    ],
+)
 def test_a_signal_while_ray_starts_leaves_nothing(
     tmp_path: Path, number: int, code: int, seconds: float
 ) -> None:
