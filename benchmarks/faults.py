@@ -3,8 +3,8 @@
     python -m benchmarks.faults [--kind NAME ...] [--runs N] [--full] [--seed S] [--json PATH]
 
 Each short run (about 2,000 steps) has one fault; what the run tells is compared with what was
-seen beside it. With ``--full``, runs of the whole preset, whose policy must be as good as one of
-a run without a fault. The exit code is 1 if anything is not as it must be.
+seen beside it. With ``--full``, runs of the preset's length, whose policy must be as good as one
+of a run without a fault. The exit code is 1 if anything is not as it must be.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--kind", action="append", choices=FAULT_KINDS, help="only this kind")
     parser.add_argument("--runs", type=int, help="of each kind")
-    parser.add_argument("--full", action="store_true", help="runs of the whole preset")
+    parser.add_argument("--full", action="store_true", help="runs as long as the preset's")
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--json", metavar="PATH", type=Path, help="write what was found there")
     return parser.parse_args(arguments)
