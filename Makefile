@@ -76,7 +76,7 @@ others: $(INSTALLED_TO_DEVELOP)
 PACKAGES_WITHOUT_TORCH := numpy gymnasium pydantic omegaconf typer rich hypothesis pytest pytest-timeout \
 	pytest-randomly
 
-cluster: $(INSTALLED_TO_DEVELOP)  ## All tests that need Ray, also the longest: each fault once
+cluster: $(INSTALLED_TO_DEVELOP)  ## All tests that need Ray, also the longest
 	$(BIN)/python -m pytest tests/ray --durations=15
 
 bench: $(INSTALLED_TO_RUN)  ## Measure the router and the cost of a call
