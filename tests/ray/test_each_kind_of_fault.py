@@ -28,7 +28,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 1
-OF_MEMORY = [kind for kind in FAULT_KINDS if FAULT_KINDS[kind].limits_memory]
 OF_ONE_WORKER = [
     "kill-replica",
     "kill-environment",
@@ -108,7 +107,9 @@ def test_what_only_takes_time_costs_nothing(cluster: Any, kind: str) -> None:
     assert told_after(cluster, kind) == {}
 
 
-@pytest.mark.parametrize("kind", OF_MEMORY)
+@pytest.mark.parametrize(
+    "kind", ["memory-of-replica", pytest.param("memory-of-environment", marks=pytest.mark.long)]
+)
 def test_workers_that_were_ended_for_want_of_memory_are_started_anew(
     frugal_cluster: Any, kind: str
 ) -> None:
@@ -116,8 +117,9 @@ def test_workers_that_were_ended_for_want_of_memory_are_started_anew(
 
 
 def test_every_kind_of_fault_is_tried_here() -> None:
-    tried = [*OF_ONE_WORKER, *TOLERATED, *OF_MEMORY]
-    assert {*tried, "remove-node", "raise-in-act", "raise-in-act-always"} == set(FAULT_KINDS)
+    others = ["remove-node", "raise-in-act", "raise-in-act-always"]
+    of_memory = ["memory-of-replica", "memory-of-environment"]
+    assert {*OF_ONE_WORKER, *TOLERATED, *others, *of_memory} == set(FAULT_KINDS)
 
 
 def initial_state() -> dict[str, Any]:
@@ -139,6 +141,7 @@ class KillingEngine(EvaluationEngine):
         return super().run(num_episodes)
 
 
+@pytest.mark.long
 def test_an_evaluation_whose_environment_worker_is_killed_begins_anew(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

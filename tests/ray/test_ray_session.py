@@ -81,23 +81,13 @@ def read_until(process: subprocess.Popen[str], word: str) -> None:
     pytest.fail(f"the program ended without saying {word!r}")
 
 
-def test_B46_a_training_ends_with_its_last_step_and_leaves_no_process(tmp_path: Path) -> None:
-    with start(PROGRAM, str(tmp_path), "600") as process:
-        output, _ = process.communicate(timeout=SECONDS_TO_START + SECONDS_TO_END)
-    assert process.returncode == 0, output
-
-
-def test_one_ray_serves_a_training_and_all_its_evaluations(tmp_path: Path) -> None:
+def test_B46_one_ray_serves_a_training_with_its_evaluations_and_another_a_later_one(
+    tmp_path: Path,
+) -> None:
     evaluations = ["engine.evaluation_interval=2", "engine.evaluation_episodes=1"]
     evaluations += ["engine.final_evaluation_episodes=1", "engine.evaluation_num_envs=1"]
-    with start(PROGRAM, str(tmp_path), "256", *SMALL, *evaluations) as process:
-        output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
-    assert process.returncode == 0, output
-    assert output.count("connecting") == 1
-
-
-def test_a_later_evaluation_of_a_run_on_ray_leaves_nothing(tmp_path: Path) -> None:
-    with start(PROGRAM, str(tmp_path / "evaluate"), "128", *SMALL) as process:
+    folder = str(tmp_path / "evaluate")
+    with start(PROGRAM, folder, "256", *SMALL, *evaluations) as process:
         output, _ = process.communicate(timeout=2 * SECONDS_TO_START)
     assert process.returncode == 0, output
     assert "returned" in output
@@ -126,7 +116,9 @@ def test_a_signal_while_ray_starts_leaves_nothing(
     assert list(tmp_path.iterdir()) == [], "a run that never began leaves no folder"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_a_signal_ends_the_training_and_all_its_processes(tmp_path: Path, number: int) -> None:
     with start(PROGRAM, str(tmp_path), "10_000_000") as process:
         read_until(process, "iteration")

@@ -28,7 +28,9 @@ def topologies(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [SEED_WITH_PACK, SEED_WITH_MANUAL])
+@pytest.mark.parametrize(
+    "seed", [SEED_WITH_PACK, pytest.param(SEED_WITH_MANUAL, marks=pytest.mark.long)]
+)
 def test_ray_puts_every_worker_where_the_plan_says(topologies: ModuleType, seed: int) -> None:
     outcome = topologies.tried(seed)
     assert outcome.differences == []
