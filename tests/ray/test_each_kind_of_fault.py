@@ -95,7 +95,9 @@ def test_a_removed_node_costs_the_fragments_of_its_workers(cluster_to_harm: Any)
     assert count(told_after(cluster_to_harm, "remove-node"), "restarts") >= 1
 
 
-@pytest.mark.parametrize("kind", ["raise-in-act", "raise-in-act-always"])
+@pytest.mark.parametrize(
+    "kind", ["raise-in-act", pytest.param("raise-in-act-always", marks=pytest.mark.long)]
+)
 def test_a_request_whose_replica_raised_goes_to_another(cluster: Any, kind: str) -> None:
     told = told_after(cluster, kind)
     assert count(told, "restarts") == 0

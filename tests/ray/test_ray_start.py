@@ -36,6 +36,7 @@ def test_B22_a_worker_that_no_node_can_hold_is_refused_with_what_is_missing(
     assert time.monotonic() - begun < 30.0
 
 
+@pytest.mark.long
 def test_B22_a_worker_on_a_full_node_is_an_error_within_the_limit(local_ray: str) -> None:
     with RayRuntime() as runtime:
         spawn(runtime, "env-0", num_cpus=2.0)
