@@ -68,15 +68,17 @@ def evaluate_weights(
         on_hang=on_hang,
         is_guest=True,
     )
-    for num_repeats in range(config.cluster.max_restarts):
+    num_repeats = 0
+    while True:
         try:
             result = _evaluated(config, plan, state, num_episodes)
         except (WorkerDiedError, NoEvalPolicyError) as error:
+            if num_repeats == config.cluster.max_restarts:
+                raise
+            num_repeats += 1
             logger.warning("an evaluation has lost its workers and begins anew: %s", error)
         else:
             return replace(result, num_repeats=num_repeats)
-    result = _evaluated(config, plan, state, num_episodes)
-    return replace(result, num_repeats=config.cluster.max_restarts)
 
 
 def _evaluated(
